@@ -1,0 +1,39 @@
+"""The seams to models: anything that fits these Protocols can stand behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+Progress = Callable[[int], None]
+"""Called with the number of texts just finished."""
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. ``model_id`` names the score space, e.g. ``minilm-l6-int8`` in ``cosine/minilm-l6-int8``."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
+        """(n, dim) float32, each row of unit length, in the order of ``texts``. A text without tokens is an all-NaN-free
+        row of zeros: callers keep such rows out of indexes (``np.any(row)`` is False). ``[]`` gives (0, dim)."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores of passages for a question. ``space`` is the full score space, e.g. ``maxsim/minilm-l6-int8``."""
+
+    @property
+    def space(self) -> str: ...
+
+    def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
+        """(n,) float32, higher is better, finite; a passage or question without tokens scores the space's minimum."""
+        ...

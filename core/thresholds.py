@@ -1,0 +1,298 @@
+"""Every number and choice a profile holds, declared once: unit, range, direction, stage, score space and recipes.
+
+``Threshold`` values are replayed without a new search; a ``Setting`` (a method or a model) is another recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.trace import RECIPES, Recipe
+
+Direction = Literal["higher drops more", "higher keeps more", "neither"]
+LEVELLED: tuple[Recipe, ...] = ("memory", "brain")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A tunable number in [low, high]. ``space`` is the family of the score it is compared with, None if with none."""
+
+    name: str
+    stage: str
+    unit: str
+    low: float
+    high: float
+    direction: Direction
+    about: str
+    space: str | None = None
+    integer: bool = False
+    recipes: tuple[Recipe, ...] = RECIPES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A choice among named methods. ``open_prefix`` allows further values that start with it (a model's name)."""
+
+    name: str
+    stage: str
+    choices: tuple[str, ...]
+    about: str
+    open_prefix: str | None = None
+    recipes: tuple[Recipe, ...] = RECIPES
+
+
+def _count(name: str, high: int, about: str, recipes: tuple[Recipe, ...], *, low: int = 1) -> Threshold:
+    return Threshold(
+        name=name,
+        stage=name.split(".")[0],
+        unit="items",
+        low=low,
+        high=high,
+        direction="higher keeps more",
+        integer=True,
+        recipes=recipes,
+        about=about,
+    )
+
+
+_GRAPH: tuple[Recipe, ...] = ("graph",)
+_SHARE = "share in [0, 1]"
+_COSINE = "cosine in [-1, 1]"
+
+THRESHOLDS: tuple[Threshold, ...] = (
+    # recall of nodes
+    _count(
+        "recall.lexical_k",
+        1000,
+        "best nodes taken by the lexical index; 0 switches the channel off",
+        LEVELLED,
+        low=0,
+    ),
+    _count(
+        "recall.dense_k",
+        1000,
+        "best nodes taken by embedding cosine; 0 switches the channel off",
+        LEVELLED,
+        low=0,
+    ),
+    _count(
+        "recall.k_factor",
+        100,
+        "recall is at least this many times select.k, so that reranking has a choice",
+        LEVELLED,
+        low=0,
+    ),
+    _count(
+        "recall.keep",
+        1000,
+        "candidates kept in the Trace after fusion; retrieval metrics see this many",
+        LEVELLED,
+    ),
+    # fusion
+    Threshold(
+        name="fusion.weight",
+        stage="fuse",
+        unit=_SHARE,
+        low=0,
+        high=1,
+        direction="neither",
+        recipes=LEVELLED,
+        about="share of the lexical score in the fused score; the rest is the embedding's",
+    ),
+    Threshold(
+        name="fusion.rrf_k",
+        stage="fuse",
+        unit="ranks",
+        low=1,
+        high=1000,
+        integer=True,
+        direction="neither",
+        recipes=LEVELLED,
+        about="constant of reciprocal rank fusion",
+    ),
+    Threshold(
+        name="fusion.neighbour_weight",
+        stage="fuse",
+        unit="weight",
+        low=0,
+        high=1,
+        direction="neither",
+        recipes=LEVELLED,
+        about="share of each neighbouring turn's score (same session) added to a turn's own",
+    ),
+    Threshold(
+        name="fusion.confidence_weight",
+        stage="fuse",
+        unit="weight",
+        low=0,
+        high=1,
+        direction="neither",
+        recipes=LEVELLED,
+        about="added to the ranking score times the node's confidence; never to a floor's score",
+    ),
+    # rerank
+    _count("rerank.depth", 200, "best candidates the reranker scores", LEVELLED),
+    Threshold(
+        name="rerank.weight",
+        stage="rerank",
+        unit=_SHARE,
+        low=0,
+        high=1,
+        direction="neither",
+        recipes=LEVELLED,
+        about="share of the reranker's score in the order; the rest is the fused score",
+    ),
+    # floor
+    Threshold(
+        name="floor.min_overlap",
+        stage="floor",
+        unit=_SHARE,
+        low=0,
+        high=1,
+        direction="higher drops more",
+        space="overlap",
+        recipes=LEVELLED,
+        about="share of the question's terms a node must hold",
+    ),
+    Threshold(
+        name="floor.min_score",
+        stage="floor",
+        unit="blended score in [0, 1]",
+        low=0,
+        high=1,
+        direction="higher drops more",
+        space="tfidf+cosine",
+        recipes=LEVELLED,
+        about="a node passes above this score, or by strong overlap instead",
+    ),
+    Threshold(
+        name="floor.strong_overlap",
+        stage="floor",
+        unit=_SHARE,
+        low=0,
+        high=1.01,
+        direction="higher drops more",
+        space="overlap",
+        recipes=LEVELLED,
+        about="overlap that stands in for the score; above 1 nothing stands in",
+    ),
+    Threshold(
+        name="floor.min_cosine",
+        stage="floor",
+        unit=_COSINE,
+        low=-1,
+        high=1,
+        direction="higher drops more",
+        space="cosine",
+        about="least embedding cosine with the question",
+    ),
+    # diversify
+    Threshold(
+        name="mmr.lambda",
+        stage="diversify",
+        unit=_SHARE,
+        low=0,
+        high=1,
+        direction="neither",
+        recipes=LEVELLED,
+        about="share of relevance against novelty in maximal marginal relevance; 1 keeps the order",
+    ),
+    # gate
+    Threshold(
+        name="gate.min_rerank",
+        stage="gate",
+        unit="reranker score",
+        low=-1000,
+        high=1000,
+        direction="higher drops more",
+        space="rerank",
+        recipes=LEVELLED,
+        about="least reranker score of a reranked node; without a reranker nothing is gated",
+    ),
+    # select
+    _count("select.k", 100, "items an answer may cite", RECIPES),
+    # graph: keywords
+    _count("keywords.max_terms", 100, "distinct terms of the question that are matched", _GRAPH),
+    _count("keywords.min_length", 10, "characters a term must have", _GRAPH),
+    Threshold(
+        name="keywords.name_points",
+        stage="recall",
+        unit="points",
+        low=0,
+        high=100,
+        direction="neither",
+        recipes=_GRAPH,
+        about="points for an entity whose whole name stands in the question",
+    ),
+    Threshold(
+        name="keywords.term_points",
+        stage="recall",
+        unit="points",
+        low=0,
+        high=100,
+        direction="neither",
+        recipes=_GRAPH,
+        about="points for each term in an entity's name",
+    ),
+    Threshold(
+        name="keywords.description_points",
+        stage="recall",
+        unit="points",
+        low=0,
+        high=100,
+        direction="neither",
+        recipes=_GRAPH,
+        about="points for each term in an entity's description",
+    ),
+    _count("keywords.seeds", 100, "entities taken by points", _GRAPH, low=0),
+    # graph: similarity
+    _count("similar.entities", 100, "entities taken by cosine", _GRAPH, low=0),
+    _count("similar.facts", 100, "facts taken by cosine", _GRAPH, low=0),
+    _count("similar.chunks", 100, "chunks taken by cosine of their text", _GRAPH, low=0),
+    _count("similar.summaries", 100, "chunks taken by cosine of their summary", _GRAPH, low=0),
+    _count("graph.fallback_entities", 1000, "most recent entities taken when nothing matched", _GRAPH, low=0),
+    _count("graph.hop_facts", 10_000, "live facts around the seeds, newest first", _GRAPH, low=0),
+    _count("graph.passages_with_text", 100, "best passages given with their text", _GRAPH, low=0),
+    _count("graph.passages_with_summary", 100, "further passages given with their summary", _GRAPH, low=0),
+)
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="recall.lexical",
+        stage="recall",
+        choices=("tfidf", "bm25"),
+        recipes=LEVELLED,
+        about="the lexical index that recalls and, in convex and rank fusion, is fused",
+    ),
+    Setting(
+        name="fusion.method",
+        stage="fuse",
+        choices=("blend", "convex", "rrf", "lexical", "dense"),
+        recipes=LEVELLED,
+        about="blend: weighted raw scores, as the documents do; convex: weighted per-query min-max scores; "
+        "rrf: reciprocal ranks; lexical or dense: one channel alone",
+    ),
+    Setting(
+        name="rerank.method",
+        stage="rerank",
+        choices=("none", "maxsim"),
+        open_prefix="cross-encoder:",
+        recipes=LEVELLED,
+        about="none, maxsim, or cross-encoder:NAME of a sentence-transformers model",
+    ),
+    Setting(
+        name="graph.future_facts",
+        stage="recall",
+        choices=("keep", "drop"),
+        recipes=_GRAPH,
+        about="drop: facts whose valid_at is still to come are left out of questions about now",
+    ),
+)
+
+BY_NAME: dict[str, Threshold | Setting] = {knob.name: knob for knob in (*THRESHOLDS, *SETTINGS)}
+
+
+def for_recipe(recipe: Recipe) -> tuple[Threshold | Setting, ...]:
+    """The thresholds and settings a recipe reads, in declaration order."""
+    return tuple(knob for knob in BY_NAME.values() if recipe in knob.recipes)

@@ -1,0 +1,73 @@
+"""A labelled question: what should be answered, on what evidence, or why it should not be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from pydantic import ConfigDict, TypeAdapter
+
+Variant = Literal["near-miss", "absent"]
+VARIANTS: tuple[Variant, ...] = ("near-miss", "absent")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """One piece of gold evidence. ``turn`` narrows ``source`` to a turn; ``start``/``end`` to a stretch of the stored
+    node text (title excluded) whose words are ``quote``; ``relevance`` is the graded judgement (0: judged and not
+    relevant)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    source: str
+    turn: str | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    relevance: int = 1
+
+    @property
+    def key(self) -> str:
+        """What retrieval metrics match on: the source, or source and turn."""
+        return evidence_key(self.source, self.turn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """``answerable`` None: unknown (hidden labels), left out of abstention metrics. ``gold`` holds what retrieval is
+    judged on (qrels), ``citations`` the finer evidence an answer must cite (empty: same as ``gold``). ``hides`` are
+    the sources that variant ``absent`` hides from this question's retrieval."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    case_id: str
+    question: str
+    answers: tuple[str, ...] = ()
+    gold: tuple[Gold, ...] = ()
+    citations: tuple[Gold, ...] = ()
+    answerable: bool | None = True
+    why_unanswerable: str | None = None
+    hides: tuple[str, ...] = ()
+    as_of: str | None = None
+    known_at: str | None = None
+    split: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def to_body(self) -> dict[str, Any]:
+        """The JSON object stored with the dataset."""
+        dumped: dict[str, Any] = _codec.dump_python(self, mode="json", exclude_defaults=True)
+        return dumped
+
+    @staticmethod
+    def from_body(body: Mapping[str, Any]) -> Case:
+        """Raises ``pydantic.ValidationError`` for unknown keys or wrong types."""
+        return _codec.validate_python(dict(body))
+
+
+def evidence_key(source: str, turn: str | None) -> str:
+    """``source``, or ``source#turn``: the identity retrieval metrics match on."""
+    return source if turn is None else f"{source}#{turn}"
+
+
+_codec: TypeAdapter[Case] = TypeAdapter(Case)
