@@ -290,7 +290,8 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
-BY_NAME: dict[str, Threshold | Setting] = {knob.name: knob for knob in (*THRESHOLDS, *SETTINGS)}
+_ALL: tuple[Threshold | Setting, ...] = THRESHOLDS + SETTINGS
+BY_NAME: dict[str, Threshold | Setting] = {knob.name: knob for knob in _ALL}
 
 
 def for_recipe(recipe: Recipe) -> tuple[Threshold | Setting, ...]:
