@@ -24,7 +24,7 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
         """(n, dim) float32, each row of unit length, in the order of ``texts``. A text without tokens is a
-        row of zeros, never NaN: callers keep such rows out of indexes (``np.any(row)`` is False). ``[]`` gives (0, dim)."""
+        row of zeros, never NaN: callers keep such rows out of indexes. ``[]`` gives (0, dim)."""
         ...
 
 
