@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -155,6 +155,10 @@ class Trace:
     def stage(self, name: str) -> Stage | None:
         """The stage of that name, None if the recipe has none."""
         return next((stage for stage in self.stages if stage.name == name), None)
+
+    def with_notices(self, notices: Iterable[str]) -> Trace:
+        """A copy that also says ``notices``, before its own and each once."""
+        return replace(self, notices=tuple(dict.fromkeys((*notices, *self.notices))))
 
     def to_json(self) -> str:
         """JSON without loss: ``Trace.from_json(trace.to_json()) == trace``. NaN never occurs in it."""

@@ -1,0 +1,337 @@
+"""Recipe `graph`: a subgraph by keywords and similarity, with passages, and the facts and passages an answer cites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from core.answer.abstain import SENTENCES, abstention
+from core.answer.ground import evidence_of
+from core.answer.write import NOTICE, listed
+from core.recipes.context import Context, Item, by_cosine, score_rows
+from core.recipes.inquiry import Inquiry, Record
+from core.records import Chunk, Fact
+from core.stages.keywords import Keywords
+from core.trace import Answer, Drop, Evidence, Trace
+
+WIDE = {"entity": 50, "fact": 50, "chunk": 100, "summary": 100}
+"""How many of each index are looked at, so that every cut in its declared range can be replayed."""
+CAPS = {
+    "entity": "similar.entities",
+    "fact": "similar.facts",
+    "chunk": "similar.chunks",
+    "summary": "similar.summaries",
+}
+
+Hit = tuple[Item, float]
+"""An item and its cosine in one index."""
+
+
+def graph(inquiry: Inquiry) -> Trace:
+    """Keyword and similarity seeds, one hop around them, passages. Confidence: the best cosine of the four indexes."""
+    run = GraphRun(inquiry)
+    run.recall()
+    run.fuse()
+    run.floor()
+    run.expand()
+    run.gate()
+    run.select()
+    return run.trace()
+
+
+class GraphRun:
+    """One question's way through the graph's stages; each method is a stage and may be called once, in this order."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry = inquiry
+        self.profile = inquiry.profile
+        self.record = Record(inquiry)
+        self.context = Context()
+        self.found: dict[str, list[Hit]] = {}
+        self.keyword_seeds: list[Item] = []
+        self.ranking: list[Item] = []
+        self.kept: list[Item] = []
+        self.chosen: list[Item] = []
+        self.felled: set[str] = set()
+
+    def recall(self) -> None:
+        """Entities by points, and the four vector indexes, wide."""
+        self.keyword_seeds = self._by_keywords()
+        for kind in WIDE:
+            self.found[kind] = self._similar(kind)
+        settings = [knob for knob in self.profile.values if knob.startswith(("keywords.", "similar."))]
+        self.record.stage("recall", (), self.context.items, settings=settings)
+
+    def fuse(self) -> None:
+        """The ranking of everything that can be cited, by its better cosine; seeds stay a plain union."""
+        before = list(self.context.items)
+        self.ranking = by_cosine([*self.context.of("chunk"), *self.context.of("fact")])
+        seeds = [item.item_id for item in (*self.keyword_seeds, *self._items("entity"))]
+        after = dict.fromkeys([*seeds, *(item.item_id for item in self.ranking)])
+        self.record.stage("fuse", before, after, space=self._cosine_space, note="seeds: keyword ones first")
+
+    def floor(self) -> None:
+        """One cosine cut for all four indexes, then the best few of each."""
+        before = list(self.context.items)
+        minimum = self.profile.number("floor.min_cosine")
+        for kind, hits in self.found.items():
+            near = [hit for hit in hits if hit[1] >= minimum]
+            self.found[kind] = near[: self.profile.count(CAPS[kind])]
+            self._note_falls(kind, hits, len(near))
+        passing = {item.item_id for kind in WIDE for item in self._items(kind)}
+        passing |= {item.item_id for item in self.keyword_seeds}
+        for item_id in passing:
+            self.context.items[item_id].drop = None
+        after = [item_id for item_id in before if item_id in passing]
+        self.felled = set(before) - passing
+        self.record.stage(
+            "floor", before, after, space=self._cosine_space, settings=("floor.min_cosine", *CAPS.values())
+        )
+
+    def expand(self) -> None:
+        """One hop around the seeds, the similar facts beyond the cap, the passages."""
+        before = [item_id for item_id in self.context.items if item_id not in self.felled]
+        seeds = [
+            *self.keyword_seeds,
+            *(item for item in self._items("entity") if item not in self.keyword_seeds),
+        ]
+        if not seeds and not self.found["fact"]:
+            seeds = self._fallback()
+        facts = [*self._around(seeds), *self._items("fact")]
+        entities = [*seeds, *self._ends(facts)]
+        passages = self._passages()
+        context = dict.fromkeys(item.item_id for item in (*facts, *passages, *entities))
+        self.kept = [self.context.items[item_id] for item_id in context]
+        for kind in ("entity", "fact"):
+            score_rows(
+                self.inquiry.corpus(kind), self.inquiry.vector, [i for i in self.kept if i.kind == kind]
+            )
+        settings = [knob for knob in self.profile.values if knob.startswith("graph.")]
+        self.record.stage("expand", before, context, settings=settings)
+
+    def gate(self) -> None:
+        """What an answer may cite: facts and passages, or entities where there are neither, near enough."""
+        before = self.kept
+        minimum = self.profile.number("gate.min_cosine")
+        citable = [item for item in before if item.kind != "entity"] or list(before)
+        self.kept = [
+            item
+            for item in by_cosine(citable)
+            if (item.cosine if item.cosine is not None else -1.0) >= minimum
+        ]
+        for item in citable:
+            if item not in self.kept and item.cosine is not None:
+                self._drop(item, "gate", "gate.min_cosine", item.cosine, self._cosine_space)
+        self._stage("gate", before, self.kept, ("gate.min_cosine",))
+
+    def select(self) -> None:
+        """The best ``select.k`` of what may be cited."""
+        k = self.profile.count("select.k")
+        self.chosen = self.kept[:k]
+        for rank, item in enumerate(self.kept[k:], start=k + 1):
+            self._drop(item, "select", "select.k", rank, None)
+        self._stage("select", self.kept, self.chosen, ("select.k",))
+
+    def trace(self) -> Trace:
+        """Writes the answer and closes the record."""
+        answer = self._answer()
+        self.record.lap("write")
+        candidates = [item.candidate(self.inquiry.spaces) for item in self.context.items.values()]
+        return self.record.trace("graph", candidates, [item.item_id for item in self.ranking], answer)
+
+    # -- recall ------------------------------------------------------------------------------------------------------
+
+    def _by_keywords(self) -> list[Item]:
+        keywords = Keywords(
+            max_terms=self.profile.count("keywords.max_terms"),
+            min_length=self.profile.count("keywords.min_length"),
+            name_points=self.profile.number("keywords.name_points"),
+            term_points=self.profile.number("keywords.term_points"),
+            description_points=self.profile.number("keywords.description_points"),
+        )
+        terms = keywords.terms(self.inquiry.question)
+        scored = (
+            (keywords.points(entity, self.inquiry.question, terms), entity)
+            for entity in self.inquiry.entities()
+        )
+        matched = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: pair[1].entity_id)
+        matched.sort(key=lambda pair: pair[1].updated_at, reverse=True)
+        matched.sort(key=lambda pair: -pair[0])
+        items = [
+            self.context.add(Item(kind="entity", row=entity, points=points)) for points, entity in matched
+        ]
+        seeds = self.profile.count("keywords.seeds")
+        for rank, item in enumerate(items[seeds:], start=seeds + 1):
+            self._drop(item, "recall", "keywords.seeds", rank, None)
+        return items[:seeds]
+
+    def _items(self, kind: str) -> list[Item]:
+        return [item for item, _ in self.found[kind]]
+
+    def _similar(self, kind: str) -> list[Hit]:
+        corpus = self.inquiry.corpus(kind)
+        if not np.any(self.inquiry.vector) or not len(corpus):
+            return []
+        mask = corpus.mask(dataset_ids=self.inquiry.dataset_ids, hide_sources=self.inquiry.hide_sources)
+        rows, cosines = corpus.vectors.search(self.inquiry.vector, WIDE[kind], mask)
+        sources = [corpus.columns.sources[row] for row in rows]
+        scored = dict(
+            zip(
+                corpus.columns.row_ids[rows].tolist(),
+                zip(cosines.tolist(), sources, strict=True),
+                strict=True,
+            )
+        )
+        return [(self.context.add(item), scored[item.row_id][0]) for item in self._resolved(kind, scored)]
+
+    def _resolved(self, kind: str, scored: dict[int, tuple[float, str]]) -> list[Item]:
+        """Every hit is read from the database; deleted rows and facts that do not hold are left out."""
+        store, ids = self.inquiry.store, list(scored)
+        match kind:
+            case "entity":
+                return [
+                    Item(kind="entity", row=row, cosine=scored[row.entity_id][0])
+                    for row in store.entities(ids)
+                ]
+            case "fact":
+                live = [row for row in store.facts(ids) if self._holds(row)]
+                return [
+                    Item(kind="fact", row=row, cosine=scored[row.fact_id][0], source=scored[row.fact_id][1])
+                    for row in live
+                ]
+            case _:
+                chunks = store.chunks(ids)
+                return [
+                    Item(kind="chunk", row=row, cosine=scored[row.chunk_id][0], source=row.source)
+                    for row in chunks
+                ]
+
+    def _holds(self, fact: Fact) -> bool:
+        as_of, known_at = self.inquiry.as_of, self.inquiry.known_at
+        known = (
+            fact.expired_at is None
+            if known_at is None
+            else (fact.created_at <= known_at and (fact.expired_at is None or fact.expired_at > known_at))
+        )
+        if as_of is not None:
+            started = fact.valid_at is None or fact.valid_at <= as_of
+            return known and started and (fact.invalid_at is None or fact.invalid_at > as_of)
+        return known and not (self._drops_future and (fact.valid_at or "") > self.inquiry.now)
+
+    @property
+    def _drops_future(self) -> bool:
+        return self.profile.choice("graph.future_facts") == "drop"
+
+    # -- expansion ---------------------------------------------------------------------------------------------------
+
+    def _fallback(self) -> list[Item]:
+        limit = self.profile.count("graph.fallback_entities")
+        recent = self.inquiry.store.recent_entities(self.inquiry.dataset_ids, limit)
+        return [self.context.add(Item(kind="entity", row=entity)) for entity in recent]
+
+    def _around(self, seeds: Sequence[Item]) -> list[Item]:
+        facts = self.inquiry.store.facts_around(
+            self.inquiry.dataset_ids,
+            [seed.row_id for seed in seeds],
+            self.profile.count("graph.hop_facts"),
+            as_of=self.inquiry.as_of,
+            known_at=self.inquiry.known_at,
+            not_after=self.inquiry.now if self._drops_future and self.inquiry.as_of is None else None,
+            hide_sources=self.inquiry.hide_sources,
+        )
+        sources = self.inquiry.store.artifact_sources(
+            [f.artifact_id for f in facts if f.artifact_id is not None]
+        )
+        items = []
+        for fact in facts:
+            item = self.context.add(
+                Item(kind="fact", row=fact, source=sources.get(fact.artifact_id or 0, ""))
+            )
+            item.drop = None
+            items.append(item)
+        return items
+
+    def _ends(self, facts: Sequence[Item]) -> list[Item]:
+        ids = [
+            end
+            for item in facts
+            if isinstance(item.row, Fact)
+            for end in (item.row.source_id, item.row.target_id)
+        ]
+        ends = [
+            self.context.add(Item(kind="entity", row=row))
+            for row in self.inquiry.store.entities(list(dict.fromkeys(ids)))
+        ]
+        for item in ends:
+            item.drop = None
+        return ends
+
+    def _passages(self) -> list[Item]:
+        matched = {item.item_id: item for item in (*self._items("chunk"), *self._items("summary"))}
+        ranked = by_cosine(matched.values())
+        with_text = self.profile.count("graph.passages_with_text")
+        more = self.profile.count("graph.passages_with_summary")
+        summarised = {item.item_id for item in self._items("summary")}
+        rest = [item for item in ranked[with_text:] if item.item_id in summarised]
+        kept = [*ranked[:with_text], *rest[:more]]
+        for rank, item in enumerate(ranked, start=1):
+            if item not in kept:
+                self._drop(item, "expand", "graph.passages_with_text", rank, None)
+        return kept
+
+    # -- answer ------------------------------------------------------------------------------------------------------
+
+    def _answer(self) -> Answer:
+        scored = [item.cosine for item in self.context.items.values() if item.cosine is not None]
+        confidence = max(scored) if scored else None
+        if not self.chosen:
+            nearest = self.ranking[: self.profile.count("select.k")]
+            return abstention(
+                "below_floor" if scored else "no_evidence",
+                text=SENTENCES["no_evidence"],
+                closest=self._evidence(nearest),
+                fell=nearest[0].drop if nearest else None,
+                confidence=confidence,
+                confidence_space=self._cosine_space,
+            )
+        self.record.notices.append(NOTICE)
+        evidence = self._evidence(self.chosen)
+        return Answer(
+            text=listed(evidence),
+            abstained=False,
+            evidence=evidence,
+            closest=evidence,
+            confidence=confidence,
+            confidence_space=self._cosine_space,
+        )
+
+    def _evidence(self, items: Sequence[Item]) -> tuple[Evidence, ...]:
+        tfidf = self.inquiry.corpus("chunk").tfidf
+        stems = frozenset(tfidf.question_terms(self.inquiry.question))
+        make = partial(evidence_of, question_stems=stems, idf=tfidf.idf)
+        return tuple(make(item.candidate(self.inquiry.spaces), score=item.cosine) for item in items)
+
+    # -- record ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _cosine_space(self) -> str:
+        return self.inquiry.spaces["cosine"]
+
+    def _note_falls(self, kind: str, hits: Sequence[Hit], near: int) -> None:
+        for rank, (item, cosine) in enumerate(hits, start=1):
+            if rank > near:
+                self._drop(item, "floor", "floor.min_cosine", cosine, self._cosine_space)
+            elif rank > self.profile.count(CAPS[kind]):
+                self._drop(item, "floor", CAPS[kind], rank, None)
+
+    def _drop(self, item: Item, stage: str, threshold: str, value: float, space: str | None) -> None:
+        cut = self.profile.number(threshold)
+        item.drop = Drop(stage=stage, threshold=threshold, cut=cut, value=float(value), space=space)
+
+    def _stage(
+        self, name: str, before: Sequence[Item], after: Sequence[Item], settings: Sequence[str]
+    ) -> None:
+        ids = [item.item_id for item in before], [item.item_id for item in after]
+        self.record.stage(name, *ids, space=self._cosine_space, settings=settings)

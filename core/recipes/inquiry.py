@@ -1,0 +1,122 @@
+"""What a recipe is given, and how it keeps a record of its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from time import perf_counter
+from typing import Protocol
+
+from core.index.base import Scores
+from core.index.corpus import Corpus
+from core.models.base import Reranker
+from core.profile import Profile
+from core.records import Entity
+from core.store import Store
+from core.trace import Answer, Candidate, Recipe, Stage, Trace
+
+
+class CorpusOpener(Protocol):
+    """Opens the searchable rows of one kind: ``node``, ``chunk``, ``summary``, ``entity`` or ``fact``."""
+
+    def __call__(self, kind: str) -> Corpus: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """One question with everything it is asked of. ``vector`` (dim,) is its unit embedding, zeros without tokens;
+    ``spaces`` maps a score family to the full space this run scores in. ``hide_sources`` are kept out of retrieval."""
+
+    question: str
+    vector: Scores
+    profile: Profile
+    spaces: Mapping[str, str]
+    datasets: Mapping[int, str]
+    store: Store
+    corpus: CorpusOpener
+    entities: Callable[[], list[Entity]]
+    reranker: Reranker | None = None
+    levels: tuple[str, ...] | None = None
+    hide_sources: frozenset[str] = frozenset()
+    as_of: str | None = None
+    known_at: str | None = None
+    now: str
+    content: str = ""
+
+    @property
+    def dataset_ids(self) -> list[int]:
+        """Row numbers of the datasets asked."""
+        return list(self.datasets)
+
+
+@dataclass(slots=True)
+class Record:
+    """Collects stages, times and notices while a recipe runs, and makes the Trace of them."""
+
+    inquiry: Inquiry
+    stages: list[Stage] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    times_ms: dict[str, float] = field(default_factory=dict)
+    _since: float = field(default_factory=perf_counter)
+
+    def stage(
+        self,
+        name: str,
+        before: Iterable[str],
+        after: Iterable[str],
+        *,
+        space: str | None = None,
+        settings: Sequence[str] = (),
+        note: str = "",
+    ) -> None:
+        """Appends a stage; ``settings`` are names of the profile's values it read."""
+        values = self.inquiry.profile.values
+        self.stages.append(
+            Stage(
+                name=name,
+                before=tuple(before),
+                after=tuple(after),
+                space=space,
+                settings={key: values[key] for key in settings},
+                note=note,
+            )
+        )
+        self.lap(name)
+
+    def lap(self, name: str) -> None:
+        """Books the time since the last lap under ``name``."""
+        moment = perf_counter()
+        self.times_ms[name] = self.times_ms.get(name, 0.0) + (moment - self._since) * 1000
+        self._since = moment
+
+    def trace(
+        self, recipe: Recipe, candidates: Iterable[Candidate], ranking: Iterable[str], answer: Answer
+    ) -> Trace:
+        """The finished Trace. Its id is a hash of what was asked of what, so equal runs carry equal ids."""
+        inquiry = self.inquiry
+        identity = "\x1f".join(
+            (inquiry.question, inquiry.content, inquiry.profile.fingerprint, repr(inquiry.levels))
+            + (
+                repr(sorted(inquiry.hide_sources)),
+                str(inquiry.as_of),
+                str(inquiry.known_at),
+                str(inquiry.spaces),
+            )
+        )
+        return Trace(
+            trace_id=sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+            question=inquiry.question,
+            datasets=tuple(inquiry.datasets.values()),
+            recipe=recipe,
+            profile=inquiry.profile.name,
+            fingerprint=inquiry.profile.fingerprint,
+            values=dict(inquiry.profile.values),
+            spaces=dict(inquiry.spaces),
+            candidates=tuple(candidates),
+            stages=tuple(self.stages),
+            ranking=tuple(ranking),
+            answer=answer,
+            notices=tuple(dict.fromkeys(self.notices)),
+            times_ms=dict(self.times_ms),
+        )

@@ -1,0 +1,176 @@
+"""The stages `memory` and `brain` share: both ask levelled nodes, and differ in their profile and in when they abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answer.abstain import abstention
+from core.answer.ground import evidence_of, walk
+from core.answer.write import NOTICE, listed
+from core.index.base import Rows, Scores
+from core.recipes.inquiry import Inquiry, Record
+from core.recipes.pool import Pool, recall_pool
+from core.stages import diversify, gate, rerank
+from core.stages.floor import CHECKS, PASSED, Floor
+from core.trace import Answer, Drop, Evidence, ReasonCode, Recipe, Trace
+
+Places = NDArray[np.int64]
+"""Positions in the pool, in the current order."""
+
+
+class LevelledRun:
+    """One question's way through the node stages; each method is a stage and may be called once, in this order."""
+
+    def __init__(self, inquiry: Inquiry, *, confidence: str) -> None:
+        self.inquiry = inquiry
+        self.profile = inquiry.profile
+        self.record = Record(inquiry)
+        self.confidence_family = confidence
+        self.drops: dict[int, Drop] = {}
+        self.ranking: Places = np.empty(0, dtype=np.int64)
+        self.order: Places = self.ranking
+        self.relevance: Scores = np.empty(0, dtype=np.float32)
+        self.pool: Pool
+
+    def recall_and_fuse(self) -> None:
+        """Wide recall by channel, fused into one ranking score; the best ``recall.keep`` stay."""
+        self.pool = recall_pool(self.inquiry, self.record)
+        self.order = self.ranking = np.arange(len(self.pool))
+        self.relevance = self.pool.fused
+
+    def rerank(self) -> None:
+        """The best ``rerank.depth`` reordered by the mix of both scores; the rest fall, since nothing read them."""
+        before = self.order
+        reranker, depth = self.inquiry.reranker, self.profile.count("rerank.depth")
+        note = "" if reranker else "rerank.method is none: the fused order stands"
+        if reranker and len(before):
+            head, rest = before[:depth], before[depth:]
+            texts = [self.pool.index_text(place) for place in head]
+            self.pool.rerank[head] = reranker.scores(self.inquiry.question, texts)
+            mixed = rerank.mixed(
+                self.pool.fused[head], self.pool.rerank[head], self.profile.number("rerank.weight")
+            )
+            self.relevance = np.zeros(len(self.pool), dtype=np.float32)
+            self.relevance[head] = mixed
+            self.order = head[rerank.order(mixed)]
+            self.ranking = np.concatenate([self.order, rest])
+            self._drop_beyond("rerank", "rerank.depth", rest, first=depth)
+        self._stage(
+            "rerank", before, self.ranking, "rerank", ("rerank.method", "rerank.depth", "rerank.weight"), note
+        )
+
+    def floor(self) -> None:
+        """What may be used to answer at all."""
+        before = self.order
+        floor = Floor(
+            min_overlap=self.profile.number("floor.min_overlap"),
+            min_score=self.profile.number("floor.min_score"),
+            strong_overlap=self.profile.number("floor.strong_overlap"),
+            min_cosine=self.profile.number("floor.min_cosine"),
+        )
+        read = (self.pool.overlap, self.pool.blended, self.pool.cosine)
+        verdicts = floor.verdicts(*(scores[before] for scores in read))
+        for place, verdict in zip(before, verdicts, strict=True):
+            if verdict != PASSED:
+                self._drop(int(place), "floor", CHECKS[verdict], float(read[verdict][place]))
+        self.order = before[verdicts == PASSED]
+        self._stage("floor", before, self.order, None, (*CHECKS, "floor.strong_overlap"))
+
+    def diversify(self) -> None:
+        """Maximal marginal relevance over what passed."""
+        before, trade_off = self.order, self.profile.number("mmr.lambda")
+        if len(before) > 1 and trade_off < 1:
+            vectors = self.pool.vectors(before)
+            similar = np.clip(vectors @ vectors.T, 0, 1)
+            self.order = before[diversify.mmr(self.relevance[before], similar, trade_off)]
+        self._stage("diversify", before, self.order, None, ("mmr.lambda",))
+
+    def gate(self) -> None:
+        """A floor on the reranker's own score."""
+        before, minimum = self.order, self.profile.number("gate.min_rerank")
+        kept = gate.passes(self.pool.rerank[before], minimum)
+        for place in before[~kept]:
+            self._drop(int(place), "gate", "gate.min_rerank", float(self.pool.rerank[place]))
+        self.order = before[kept]
+        self._stage("gate", before, self.order, "rerank", ("gate.min_rerank",))
+
+    def select(self) -> None:
+        """The first ``select.k``."""
+        before, k = self.order, self.profile.count("select.k")
+        self._drop_beyond("select", "select.k", before[k:], first=k)
+        self.order = before[:k]
+        self._stage("select", before, self.order, None, ("select.k",))
+
+    def trace(self, recipe: Recipe, *, abstain: ReasonCode | None = None) -> Trace:
+        """Writes the answer (or abstains, at once for the reason given) and closes the record."""
+        answer = self._answer(abstain)
+        self.record.lap("write")
+        candidates = self.pool.candidates(self.drops)
+        return self.record.trace(recipe, candidates, self._ids(self.ranking), answer)
+
+    def _answer(self, abstain: ReasonCode | None) -> Answer:
+        confidence = self._confidence()
+        space = self.inquiry.spaces.get(self.confidence_family)
+        if not len(self.pool) or abstain or not len(self.order):
+            reason: ReasonCode = abstain or ("below_floor" if len(self.pool) else "no_evidence")
+            nearest = self.ranking[: self.profile.count("select.k")]
+            fell = self.drops.get(int(nearest[0])) if len(nearest) and not abstain else None
+            closest = self._evidence(nearest)
+            return abstention(
+                reason, closest=closest, fell=fell, confidence=confidence, confidence_space=space
+            )
+        self.record.notices.append(NOTICE)
+        evidence = self._evidence(self.order)
+        return Answer(
+            text=listed(evidence),
+            abstained=False,
+            evidence=evidence,
+            closest=evidence,
+            confidence=confidence,
+            confidence_space=space,
+        )
+
+    def _confidence(self) -> float | None:
+        scores = self.pool.blended if self.confidence_family == "tfidf+cosine" else self.pool.cosine
+        return float(scores.max()) if scores.size else None
+
+    def _evidence(self, places: Places) -> tuple[Evidence, ...]:
+        ids = self._ids(places)
+        provenance = walk(self.inquiry.store, self.inquiry.dataset_ids, ids)
+        question, idf = self.pool.question_stems, self.pool.idf
+        return tuple(
+            evidence_of(
+                self.pool.candidate(int(place)), question, idf, float(self.relevance[place]), provenance[node]
+            )
+            for place, node in zip(places, ids, strict=True)
+        )
+
+    def _drop(self, place: int, stage: str, threshold: str, value: float) -> None:
+        cut = self.profile.number(threshold)
+        self.drops[place] = Drop(
+            stage=stage, threshold=threshold, cut=cut, value=value, space=self.pool.space_of(threshold)
+        )
+
+    def _drop_beyond(self, stage: str, threshold: str, places: Places, *, first: int) -> None:
+        for rank, place in enumerate(places, start=first + 1):
+            self._drop(int(place), stage, threshold, float(rank))
+
+    def _ids(self, places: Sequence[int] | Rows) -> list[str]:
+        return [self.pool.nodes[place].node_id for place in places]
+
+    def _stage(
+        self,
+        name: str,
+        before: Places,
+        after: Places,
+        family: str | None,
+        settings: Sequence[str],
+        note: str = "",
+    ) -> None:
+        space = self.inquiry.spaces.get(family) if family else None
+        self.record.stage(
+            name, self._ids(before), self._ids(after), space=space, settings=settings, note=note
+        )

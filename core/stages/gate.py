@@ -1,0 +1,13 @@
+"""The gate after reranking: a floor on the reranker's own, unnormalised score."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.index.base import Scores
+
+
+def passes(scores: Scores, minimum: float) -> NDArray[np.bool_]:
+    """(m,) True where ``score ≥ minimum``; a candidate that was not scored (NaN) passes, since nothing speaks against it."""
+    return np.isnan(scores) | (scores >= np.float32(minimum))

@@ -1,0 +1,203 @@
+"""A workspace: one store with its models and indexes, ready to be asked."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+
+import numpy as np
+
+from core import clock
+from core.errors import UsageError
+from core.index.base import Scores
+from core.index.corpus import Corpus
+from core.index.source import StoreCorpus
+from core.models.base import Embedder, Reranker
+from core.models.registry import embedder as embedder_named
+from core.models.registry import reranker as reranker_named
+from core.profile import Profile
+from core.recipes.brain import brain
+from core.recipes.graph import graph
+from core.recipes.inquiry import Inquiry
+from core.recipes.memory import DEFAULT_LEVELS, memory
+from core.records import DEFAULT_USER, LEVELS, Dataset
+from core.store import Store, default_path
+from core.trace import Recipe, Trace
+
+RECIPE_FUNCTIONS: dict[Recipe, Callable[[Inquiry], Trace]] = {
+    "graph": graph,
+    "memory": memory,
+    "brain": brain,
+}
+MAX_QUESTION = 64 * 1024
+"""Bytes a question may have."""
+_KEPT_CORPORA = 24
+_KEPT_QUESTIONS = 4096
+
+
+class Workspace:
+    """Asks questions of a store. Models and indexes are opened at first use and kept; safe to share between threads."""
+
+    def __init__(self, store: Store, *, embedder: Embedder, index_dir: Path | None) -> None:
+        self.store = store
+        self.embedder = embedder
+        self._index_dir = index_dir
+        self._corpora: OrderedDict[tuple[str, str], Corpus] = OrderedDict()
+        self._questions: OrderedDict[str, Scores] = OrderedDict()
+        self._rerankers: dict[str, Reranker | None] = {}
+        self._notices: dict[tuple[str, str], list[str]] = {}
+        self._lock = RLock()
+
+    @classmethod
+    def open(
+        cls, db: Path | str | None = None, *, embedder: str | Embedder | None = None, create: bool = True
+    ) -> Workspace:
+        """Opens (or, unless ``create`` is False, makes) the store at ``db``: ``ASSAY_DB``, else ``.assay/assay.db``.
+
+        ``embedder`` is a name such as ``minilm`` (the default), ``wordllama`` or ``openai:MODEL``, or an Embedder.
+
+        Raises:
+            StoreError: the file cannot be opened. ModelError, UsageError: the embedder cannot be had.
+        """
+        path = Path(db) if db is not None else default_path()
+        store = Store.open(path, create=create)
+        model = embedder_named(embedder) if embedder is None or isinstance(embedder, str) else embedder
+        return cls(store, embedder=model, index_dir=path.with_name(path.name + ".index"))
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the store."""
+        self.store.close()
+
+    def spaces(self, profile: Profile) -> dict[str, str]:
+        """Score family → the full space this workspace scores it in, under this profile."""
+        model = self.embedder.model_id
+        spaces = {
+            "overlap": "overlap",
+            "cosine": f"cosine/{model}",
+            "tfidf+cosine": f"tfidf+cosine/{model}",
+            "graph-points": "graph-points",
+        }
+        reranker = self._reranker(profile)
+        return spaces | ({"rerank": reranker.space} if reranker else {})
+
+    def ask(
+        self,
+        question: str,
+        *,
+        dataset: str,
+        recipe: Recipe,
+        profile: Profile,
+        levels: Iterable[str] | None = None,
+        hide_sources: frozenset[str] = frozenset(),
+        as_of: str | None = None,
+        known_at: str | None = None,
+        user_id: str = DEFAULT_USER,
+    ) -> Trace:
+        """Answers ``question`` from ``dataset`` (a name, or a pattern such as ``locomo/*``), or abstains.
+
+        Raises:
+            UsageError: an empty or too long question, an unknown level, a profile of another recipe.
+            NotFoundError: no such dataset. ScoreSpaceError: a profile of another score space. StoreError.
+        """
+        _check(question, recipe, profile)
+        datasets = self.store.matching(dataset, user_id)
+        spaces = self.spaces(profile)
+        notices = profile.bind(spaces)
+        fingerprint = _fingerprint(datasets)
+        inquiry = Inquiry(
+            question=question,
+            vector=self._question_vector(question),
+            profile=profile,
+            spaces=spaces,
+            datasets={found.dataset_id: found.name for found in datasets},
+            store=self.store,
+            corpus=lambda kind: self.corpus(kind, datasets),
+            entities=lambda: self.store.all_entities([found.dataset_id for found in datasets]),
+            reranker=self._reranker(profile),
+            levels=_levels(levels, recipe),
+            hide_sources=hide_sources,
+            as_of=clock.parse(as_of) if as_of else None,
+            known_at=clock.parse(known_at) if known_at else None,
+            now=clock.now(),
+            content="\x1f".join(self.store.content_hash(found.dataset_id) for found in datasets),
+        )
+        trace = RECIPE_FUNCTIONS[recipe](inquiry)
+        said = [
+            *notices,
+            *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),
+        ]
+        return trace.with_notices(said)
+
+    def corpus(self, kind: str, datasets: list[Dataset]) -> Corpus:
+        """The searchable rows of ``kind`` in ``datasets``, opened once for each revision of them."""
+        key = (kind, _fingerprint(datasets))
+        with self._lock:
+            if key not in self._corpora:
+                notices = self._notices.setdefault(key, [])
+                source = StoreCorpus(self.store, kind, datasets)
+                self._corpora[key] = Corpus(source, self._index_dir, self.embedder, notices)
+                self._forget()
+            self._corpora.move_to_end(key)
+            return self._corpora[key]
+
+    def _forget(self) -> None:
+        while len(self._corpora) > _KEPT_CORPORA:
+            key, _ = self._corpora.popitem(last=False)
+            self._notices.pop(key, None)
+
+    def _question_vector(self, question: str) -> Scores:
+        with self._lock:
+            if question not in self._questions:
+                self._questions[question] = self.embedder.embed([question])[0]
+                while len(self._questions) > _KEPT_QUESTIONS:
+                    self._questions.popitem(last=False)
+            vector = self._questions[question]
+        return vector if np.isfinite(vector).all() else np.zeros_like(vector)
+
+    def _reranker(self, profile: Profile) -> Reranker | None:
+        if "rerank.method" not in profile.values:
+            return None
+        method = profile.choice("rerank.method")
+        with self._lock:
+            if method not in self._rerankers:
+                self._rerankers[method] = reranker_named(method, self.embedder)
+            return self._rerankers[method]
+
+
+def _check(question: str, recipe: Recipe, profile: Profile) -> None:
+    if not question.strip():
+        raise UsageError("the question is empty; write what you want to know")
+    size = len(question.encode("utf-8", "surrogatepass"))
+    if size > MAX_QUESTION:
+        raise UsageError(f"the question has {size} bytes; at most {MAX_QUESTION} are taken")
+    if recipe not in RECIPE_FUNCTIONS:
+        raise UsageError(f"no recipe {recipe!r}; there are {', '.join(RECIPE_FUNCTIONS)}")
+    if profile.recipe != recipe:
+        raise UsageError(f"profile {profile.name!r} was loaded for recipe {profile.recipe}, not {recipe}")
+
+
+def _levels(levels: Iterable[str] | None, recipe: Recipe) -> tuple[str, ...] | None:
+    if levels is None:
+        return DEFAULT_LEVELS if recipe == "memory" else None
+    wanted = tuple(dict.fromkeys(levels))
+    unknown = [level for level in wanted if level not in LEVELS]
+    if unknown or not wanted:
+        raise UsageError(f"no level {', '.join(unknown) or '(none given)'}; there are {', '.join(LEVELS)}")
+    return wanted
+
+
+def _fingerprint(datasets: list[Dataset]) -> str:
+    parts = sorted(f"{dataset.uid}@{dataset.revision}" for dataset in datasets)
+    return sha256("\x1f".join(parts).encode()).hexdigest()[:24]
