@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from core.answer.abstain import SENTENCES, abstention
 from core.answer.ground import evidence_of
 from core.answer.write import NOTICE, listed
 from core.recipes.context import Context, Item, by_cosine, score_rows
+from core.recipes.graph_search import WIDE, GraphSearch, Hit
 from core.recipes.inquiry import Inquiry, Record
-from core.records import Chunk, Fact
-from core.stages.keywords import Keywords
 from core.trace import Answer, Drop, Evidence, Trace
 
-WIDE = {"entity": 50, "fact": 50, "chunk": 100, "summary": 100}
-"""How many of each index are looked at, so that every cut in its declared range can be replayed."""
 CAPS = {
     "entity": "similar.entities",
     "fact": "similar.facts",
     "chunk": "similar.chunks",
     "summary": "similar.summaries",
 }
-
-Hit = tuple[Item, float]
-"""An item and its cosine in one index."""
 
 
 def graph(inquiry: Inquiry) -> Trace:
@@ -49,6 +41,7 @@ class GraphRun:
         self.profile = inquiry.profile
         self.record = Record(inquiry)
         self.context = Context()
+        self.search = GraphSearch(inquiry, self.context)
         self.found: dict[str, list[Hit]] = {}
         self.keyword_seeds: list[Item] = []
         self.ranking: list[Item] = []
@@ -58,9 +51,9 @@ class GraphRun:
 
     def recall(self) -> None:
         """Entities by points, and the four vector indexes, wide."""
-        self.keyword_seeds = self._by_keywords()
+        self.keyword_seeds = self._by_points()
         for kind in WIDE:
-            self.found[kind] = self._similar(kind)
+            self.found[kind] = self.search.similar(kind)
         settings = [knob for knob in self.profile.values if knob.startswith(("keywords.", "similar."))]
         self.record.stage("recall", (), self.context.items, settings=settings)
 
@@ -98,9 +91,9 @@ class GraphRun:
             *(item for item in self._items("entity") if item not in self.keyword_seeds),
         ]
         if not seeds and not self.found["fact"]:
-            seeds = self._fallback()
-        facts = [*self._around(seeds), *self._items("fact")]
-        entities = [*seeds, *self._ends(facts)]
+            seeds = self.search.recent()
+        facts = [*self.search.around(seeds), *self._items("fact")]
+        entities = [*seeds, *self.search.ends(facts)]
         passages = self._passages()
         context = dict.fromkeys(item.item_id for item in (*facts, *passages, *entities))
         self.kept = [self.context.items[item_id] for item_id in context]
@@ -141,132 +134,14 @@ class GraphRun:
         candidates = [item.candidate(self.inquiry.spaces) for item in self.context.items.values()]
         return self.record.trace("graph", candidates, [item.item_id for item in self.ranking], answer)
 
-    # -- recall ------------------------------------------------------------------------------------------------------
-
-    def _by_keywords(self) -> list[Item]:
-        keywords = Keywords(
-            max_terms=self.profile.count("keywords.max_terms"),
-            min_length=self.profile.count("keywords.min_length"),
-            name_points=self.profile.number("keywords.name_points"),
-            term_points=self.profile.number("keywords.term_points"),
-            description_points=self.profile.number("keywords.description_points"),
-        )
-        terms = keywords.terms(self.inquiry.question)
-        scored = (
-            (keywords.points(entity, self.inquiry.question, terms), entity)
-            for entity in self.inquiry.entities()
-        )
-        matched = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: pair[1].entity_id)
-        matched.sort(key=lambda pair: pair[1].updated_at, reverse=True)
-        matched.sort(key=lambda pair: -pair[0])
-        items = [
-            self.context.add(Item(kind="entity", row=entity, points=points)) for points, entity in matched
-        ]
-        seeds = self.profile.count("keywords.seeds")
+    def _by_points(self) -> list[Item]:
+        items, seeds = self.search.by_keywords(), self.profile.count("keywords.seeds")
         for rank, item in enumerate(items[seeds:], start=seeds + 1):
             self._drop(item, "recall", "keywords.seeds", rank, None)
         return items[:seeds]
 
     def _items(self, kind: str) -> list[Item]:
         return [item for item, _ in self.found[kind]]
-
-    def _similar(self, kind: str) -> list[Hit]:
-        corpus = self.inquiry.corpus(kind)
-        if not np.any(self.inquiry.vector) or not len(corpus):
-            return []
-        mask = corpus.mask(dataset_ids=self.inquiry.dataset_ids, hide_sources=self.inquiry.hide_sources)
-        rows, cosines = corpus.vectors.search(self.inquiry.vector, WIDE[kind], mask)
-        sources = [corpus.columns.sources[row] for row in rows]
-        scored = dict(
-            zip(
-                corpus.columns.row_ids[rows].tolist(),
-                zip(cosines.tolist(), sources, strict=True),
-                strict=True,
-            )
-        )
-        return [(self.context.add(item), scored[item.row_id][0]) for item in self._resolved(kind, scored)]
-
-    def _resolved(self, kind: str, scored: dict[int, tuple[float, str]]) -> list[Item]:
-        """Every hit is read from the database; deleted rows and facts that do not hold are left out."""
-        store, ids = self.inquiry.store, list(scored)
-        match kind:
-            case "entity":
-                return [
-                    Item(kind="entity", row=row, cosine=scored[row.entity_id][0])
-                    for row in store.entities(ids)
-                ]
-            case "fact":
-                live = [row for row in store.facts(ids) if self._holds(row)]
-                return [
-                    Item(kind="fact", row=row, cosine=scored[row.fact_id][0], source=scored[row.fact_id][1])
-                    for row in live
-                ]
-            case _:
-                chunks = store.chunks(ids)
-                return [
-                    Item(kind="chunk", row=row, cosine=scored[row.chunk_id][0], source=row.source)
-                    for row in chunks
-                ]
-
-    def _holds(self, fact: Fact) -> bool:
-        as_of, known_at = self.inquiry.as_of, self.inquiry.known_at
-        known = (
-            fact.expired_at is None
-            if known_at is None
-            else (fact.created_at <= known_at and (fact.expired_at is None or fact.expired_at > known_at))
-        )
-        if as_of is not None:
-            started = fact.valid_at is None or fact.valid_at <= as_of
-            return known and started and (fact.invalid_at is None or fact.invalid_at > as_of)
-        return known and not (self._drops_future and (fact.valid_at or "") > self.inquiry.now)
-
-    @property
-    def _drops_future(self) -> bool:
-        return self.profile.choice("graph.future_facts") == "drop"
-
-    # -- expansion ---------------------------------------------------------------------------------------------------
-
-    def _fallback(self) -> list[Item]:
-        limit = self.profile.count("graph.fallback_entities")
-        recent = self.inquiry.store.recent_entities(self.inquiry.dataset_ids, limit)
-        return [self.context.add(Item(kind="entity", row=entity)) for entity in recent]
-
-    def _around(self, seeds: Sequence[Item]) -> list[Item]:
-        facts = self.inquiry.store.facts_around(
-            self.inquiry.dataset_ids,
-            [seed.row_id for seed in seeds],
-            self.profile.count("graph.hop_facts"),
-            as_of=self.inquiry.as_of,
-            known_at=self.inquiry.known_at,
-            not_after=self.inquiry.now if self._drops_future and self.inquiry.as_of is None else None,
-            hide_sources=self.inquiry.hide_sources,
-        )
-        sources = self.inquiry.store.artifact_sources(
-            [f.artifact_id for f in facts if f.artifact_id is not None]
-        )
-        items = []
-        for fact in facts:
-            item = self.context.add(
-                Item(kind="fact", row=fact, source=sources.get(fact.artifact_id or 0, ""))
-            )
-            item.drop = None
-            items.append(item)
-        return items
-
-    def _ends(self, facts: Sequence[Item]) -> list[Item]:
-        ids = [
-            end
-            for item in facts
-            if isinstance(item.row, Fact)
-            for end in (item.row.source_id, item.row.target_id)
-        ]
-        ends = [
-            self.context.add(Item(kind="entity", row=row))
-            for row in self.inquiry.store.entities(list(dict.fromkeys(ids)))
-        ]
-        for item in ends:
-            item.drop = None
-        return ends
 
     def _passages(self) -> list[Item]:
         matched = {item.item_id: item for item in (*self._items("chunk"), *self._items("summary"))}
@@ -280,8 +155,6 @@ class GraphRun:
             if item not in kept:
                 self._drop(item, "expand", "graph.passages_with_text", rank, None)
         return kept
-
-    # -- answer ------------------------------------------------------------------------------------------------------
 
     def _answer(self) -> Answer:
         scored = [item.cosine for item in self.context.items.values() if item.cosine is not None]
@@ -312,8 +185,6 @@ class GraphRun:
         stems = frozenset(tfidf.question_terms(self.inquiry.question))
         make = partial(evidence_of, question_stems=stems, idf=tfidf.idf)
         return tuple(make(item.candidate(self.inquiry.spaces), score=item.cosine) for item in items)
-
-    # -- record ------------------------------------------------------------------------------------------------------
 
     @property
     def _cosine_space(self) -> str:
