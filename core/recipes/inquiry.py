@@ -95,15 +95,14 @@ class Record:
     ) -> Trace:
         """The finished Trace. Its id is a hash of what was asked of what, so equal runs carry equal ids."""
         inquiry = self.inquiry
-        identity = "\x1f".join(
-            (inquiry.question, inquiry.content, inquiry.profile.fingerprint, repr(inquiry.levels))
-            + (
-                repr(sorted(inquiry.hide_sources)),
-                str(inquiry.as_of),
-                str(inquiry.known_at),
-                str(inquiry.spaces),
-            )
+        asked = (inquiry.question, inquiry.content, inquiry.profile.fingerprint, inquiry.levels)
+        under = (
+            sorted(inquiry.hide_sources),
+            inquiry.as_of,
+            inquiry.known_at,
+            sorted(inquiry.spaces.items()),
         )
+        identity = repr((asked, under))
         return Trace(
             trace_id=sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:24],
             question=inquiry.question,

@@ -1,4 +1,4 @@
-"""The stages `memory` and `brain` share: both ask levelled nodes, and differ in their profile and in when they abstain."""
+"""The stages `memory` and `brain` share: both ask levelled nodes; their profiles and confidence differ."""
 
 from __future__ import annotations
 

@@ -9,5 +9,5 @@ from core.index.base import Scores
 
 
 def passes(scores: Scores, minimum: float) -> NDArray[np.bool_]:
-    """(m,) True where ``score ≥ minimum``; a candidate that was not scored (NaN) passes, since nothing speaks against it."""
+    """(m,) True where ``score ≥ minimum``; one that was not scored (NaN) passes, nothing speaks against it."""
     return np.isnan(scores) | (scores >= np.float32(minimum))
