@@ -1,0 +1,133 @@
+"""Bringing data in, whole: read, check, store, embed; one report for all the datasets an input makes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import DataError
+from core.ingest.embed import EmbedReport, embed_missing
+from core.ingest.ingestor import IngestReport, ingest
+from core.ingest.items import Item, Problem
+from core.models.registry import embedder as embedder_named
+from core.progress import bar
+from core.store import Store, default_path
+
+Stream = Iterable[tuple[str, Item | Problem]]
+SHOWN_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What an import did, by dataset, and what was embedded (None: embedding was left out)."""
+
+    reports: dict[str, IngestReport]
+    embedded: EmbedReport | None
+    dry_run: bool
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Every problem of every dataset, in input order."""
+        return [problem for report in self.reports.values() for problem in report.problems]
+
+    def to_text(self) -> str:
+        """Counts, then each problem by its place."""
+        lines = [f"{'would add' if self.dry_run else 'added'} to {len(self.reports)} dataset(s)"]
+        if len(self.reports) <= 20:
+            lines += [f"  {name}: {_counted(report)}" for name, report in self.reports.items()]
+        total = _total(self.reports.values())
+        lines.append(
+            f"  total: {', '.join(f'{count} {what}' for what, count in total.items()) or 'nothing new'}"
+        )
+        if self.embedded:
+            lines.append(
+                f"  embedded {self.embedded.embedded} texts, {self.embedded.cached} already were, "
+                f"{self.embedded.without_tokens} have no words to embed"
+            )
+        lines += [f"problem: {problem}" for problem in self.problems]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The same for programs."""
+        body = {
+            "dry_run": self.dry_run,
+            "datasets": {
+                name: {"added": dict(r.added), "updated": dict(r.updated), "unchanged": dict(r.unchanged)}
+                for name, r in self.reports.items()
+            },
+            "embedded": self.embedded.embedded if self.embedded else None,
+            "problems": [{"where": p.where, "what": p.what, "action": p.action} for p in self.problems],
+        }
+        return json.dumps(body, ensure_ascii=False, indent=2)
+
+
+def bring_in(
+    streams: Iterable[tuple[str, Stream]],
+    *,
+    db: Path | None,
+    user_id: str,
+    dry_run: bool = False,
+    strict: bool = False,
+    embed: bool = True,
+    embedder: str | None = None,
+) -> Brought:
+    """Stores each stream in the dataset it is named with, then embeds what has no vector yet.
+
+    An interrupted call is resumed by the same call: what was acknowledged is kept and found unchanged.
+
+    Raises:
+        DataError: ``strict`` and anything wrong (nothing is written), or nothing could be read at all.
+    """
+    if strict:
+        streams = _refuse_problems([(name, list(stream)) for name, stream in streams])
+    with Store.open(db or default_path()) as store:
+        reports = {}
+        for name, stream in streams:
+            with bar(f"storing {name}", unit="items") as progress:
+                reports[name] = ingest(
+                    store, name, stream, user_id=user_id, dry_run=dry_run, progress=progress
+                )
+        _refuse_nothing(reports)
+        embedded = None
+        if embed and not dry_run:
+            ids = [store.dataset(name, user_id).dataset_id for name in reports]
+            with bar("embedding", unit="texts") as progress:
+                embedded = embed_missing(store, embedder_named(embedder), ids, progress=progress)
+    return Brought(reports=reports, embedded=embedded, dry_run=dry_run)
+
+
+def _refuse_problems(
+    streams: list[tuple[str, list[tuple[str, Item | Problem]]]],
+) -> Iterator[tuple[str, Stream]]:
+    problems = [item for _, rows in streams for _, item in rows if isinstance(item, Problem)]
+    if problems:
+        first = "; ".join(map(str, problems[:SHOWN_PROBLEMS]))
+        raise DataError(f"{len(problems)} problems and --strict: nothing was written. {first}")
+    return iter(streams)
+
+
+def _refuse_nothing(reports: dict[str, IngestReport]) -> None:
+    taken = sum(
+        sum((*r.added.values(), *r.updated.values(), *r.unchanged.values())) for r in reports.values()
+    )
+    if not taken:
+        problems = [problem for report in reports.values() for problem in report.problems]
+        first = f": {problems[0]}" if problems else ""
+        raise DataError(f"nothing could be read from the input{first}")
+
+
+def _counted(report: IngestReport) -> str:
+    total = _total([report])
+    return ", ".join(f"{count} {what}" for what, count in total.items()) or "nothing new"
+
+
+def _total(reports: Iterable[IngestReport]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for report in reports:
+        total.update({f"{kind}s": count for kind, count in report.added.items() if count})
+        total.update({f"{kind}s updated": count for kind, count in report.updated.items() if count})
+        total.update({f"{kind}s unchanged": count for kind, count in report.unchanged.items() if count})
+    return total

@@ -1,0 +1,69 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.records import DEFAULT_USER
+
+
+class RecipeName(StrEnum):
+    """The three recipes."""
+
+    graph = "graph"
+    memory = "memory"
+    brain = "brain"
+
+
+class OutputFormat(StrEnum):
+    """For people or for programs."""
+
+    text = "text"
+    json = "json"
+
+
+Db = Annotated[
+    Path | None,
+    typer.Option(
+        "--db", envvar="ASSAY_DB", help="Database file. Default: .assay/assay.db", show_default=False
+    ),
+]
+DatasetName = Annotated[str, typer.Option("--dataset", "-d", help="Dataset name, e.g. main")]
+DatasetPattern = Annotated[
+    str, typer.Option("--dataset", "-d", help="Dataset name, or a pattern such as 'locomo/*'")
+]
+User = Annotated[str, typer.Option("--user", help="Whose dataset it is")]
+RecipeOption = Annotated[RecipeName, typer.Option("--recipe", "-r", help="How the question is answered")]
+ProfileOption = Annotated[str, typer.Option("--profile", "-p", help="Shipped profile, or a TOML file")]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        envvar="ASSAY_EMBEDDER",
+        help="minilm (default), wordllama, openai:MODEL, sentence-transformers:NAME",
+        show_default=False,
+    ),
+]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        "--levels",
+        help="Levels of nodes, e.g. L0 or L1,L2. Default: memory L1,L2; brain all",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for programs")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse the whole input if anything in it is wrong")]
+NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Leave embedding to the first question")]
+
+USER = DEFAULT_USER
+
+
+def split_levels(levels: str | None) -> tuple[str, ...] | None:
+    """``"L1,L2"`` as a tuple; None stays None."""
+    return None if levels is None else tuple(part.strip() for part in levels.split(",") if part.strip())

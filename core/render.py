@@ -1,0 +1,143 @@
+"""Traces as text for a terminal. Data is printed as it is, but for control characters, which are shown as ``·``."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from core.trace import Answer, Candidate, Evidence, Stage, Trace
+
+SHORT = 10
+"""Characters of a node id that a person is shown; JSON carries it whole."""
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, control characters (also those of a terminal) replaced."""
+    return "".join(mark if mark.isprintable() else "·" for mark in " ".join(text.split()))
+
+
+def short_id(candidate_id: str) -> str:
+    """The first characters of a sha256; other ids whole."""
+    return candidate_id[:SHORT] if len(candidate_id) == 64 else candidate_id
+
+
+def answer_text(trace: Trace) -> str:
+    """The answer with numbered evidence, or the abstention with what was closest."""
+    answer = trace.answer
+    lines = [*_abstained(answer)] if answer.abstained else [*_answered(answer)]
+    lines += ["", f"confidence {_number(answer.confidence)} in {answer.confidence_space}"]
+    lines += [f"note: {printable(notice)}" for notice in trace.notices]
+    return "\n".join(lines)
+
+
+def explanation(trace: Trace) -> str:
+    """Each stage with the order before and after it, then what fell where and by how much."""
+    blocks = [_stage_block(trace, stage) for stage in trace.stages]
+    return "\n\n".join([*blocks, _falls(trace), _times(trace)])
+
+
+def where(item: Evidence | Candidate) -> str:
+    """Where it comes from: level, name, source, turn."""
+    parts = [item.level or item.kind, item.name, item.source, item.turn, item.valid_at]
+    return printable(" · ".join(part for part in parts if part))
+
+
+def hits(trace: Trace) -> str:
+    """Notes as `mem query` shows them: score, level, id, text, then the provenance lines."""
+    if trace.answer.abstained:
+        return answer_text(trace)
+    blocks = []
+    for rank, item in enumerate(trace.answer.evidence, start=1):
+        head = f"{rank}. {_number(item.score)}  {item.level}  {short_id(item.candidate_id)}  {item.name or ''}".rstrip()
+        lines = [printable(head), *_wrapped(item.text), *map(_provenance_line, _once(item))]
+        blocks.append("\n".join(lines))
+    return "\n\n".join([f"query {trace.trace_id}", *blocks])
+
+
+def _once(item: Evidence) -> Iterator[tuple[str, int, str, str | None, str]]:
+    seen = set()
+    for entry in item.provenance:
+        if entry.node_id not in seen:
+            seen.add(entry.node_id)
+            yield entry.level, entry.hops, entry.source, entry.turn, entry.node_id
+
+
+def _provenance_line(entry: tuple[str, int, str, str | None, str]) -> str:
+    level, hops, source, turn, node_id = entry
+    place = f"{source} · {turn}" if turn else source
+    return printable(f"   {'  ' * max(0, hops - 1)}← {level} {place}  {short_id(node_id)}").replace(
+        "←", "   ←", 1
+    )
+
+
+def _answered(answer: Answer) -> Iterator[str]:
+    for rank, item in enumerate(answer.evidence, start=1):
+        yield from _wrapped(item.quote, first=f"[{rank}] ")
+    yield ""
+    yield "Evidence"
+    for rank, item in enumerate(answer.evidence, start=1):
+        yield f"[{rank}] {where(item)}  {item.citation}"
+
+
+def _abstained(answer: Answer) -> Iterator[str]:
+    yield f"{answer.text} (abstained: {answer.reason})"
+    if answer.explanation:
+        yield from _wrapped(answer.explanation)
+    if answer.closest:
+        yield ""
+        yield "Closest"
+        for item in answer.closest:
+            yield from _wrapped(f"{where(item)}: {item.quote}", first="  ")
+
+
+def _stage_block(trace: Trace, stage: Stage) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in stage.settings.items())
+    head = f"{stage.name}: {len(stage.before)} → {len(stage.after)}" + (
+        f"  by {stage.space}" if stage.space else ""
+    )
+    ranks = {candidate_id: rank for rank, candidate_id in enumerate(stage.before, start=1)}
+    known = {candidate.candidate_id: candidate for candidate in trace.candidates}
+    rows = [
+        _stage_row(rank, ranks.get(key), known[key]) for rank, key in enumerate(stage.after[:10], start=1)
+    ]
+    more = [f"  … {len(stage.after) - 10} more"] if len(stage.after) > 10 else []
+    note = [f"  {stage.note}"] if stage.note else []
+    return "\n".join([head, *([f"  {settings}"] if settings else []), *note, *rows, *more])
+
+
+def _stage_row(rank: int, before: int | None, candidate: Candidate) -> str:
+    scores = "  ".join(f"{space}={value:.4f}" for space, value in candidate.scores.items())
+    moved = (
+        "  new"
+        if before is None
+        else f"{before:>4}" + (" ↑" if before > rank else " ↓" if before < rank else "  ")
+    )
+    text = textwrap.shorten(printable(candidate.text), 60, placeholder="…")
+    return f"  {moved} →{rank:>4}  {short_id(candidate.candidate_id)}  {where(candidate)}  {scores}\n        {text}"
+
+
+def _falls(trace: Trace) -> str:
+    fallen = [candidate for candidate in trace.candidates if candidate.dropped]
+    lines = [f"fell: {len(fallen)} of {len(trace.candidates)}"]
+    for candidate in fallen[:30]:
+        drop = candidate.dropped
+        if drop:
+            by = f"{drop.threshold}: {drop.value:.4g} against {drop.cut:.4g} ({drop.margin:+.4g})"
+            lines.append(f"  {drop.stage:<9} {short_id(candidate.candidate_id)}  {by}  {where(candidate)}")
+    return "\n".join([*lines, *([f"  … {len(fallen) - 30} more"] if len(fallen) > 30 else [])])
+
+
+def _times(trace: Trace) -> str:
+    return "ms: " + ", ".join(f"{name} {value:.1f}" for name, value in trace.times_ms.items())
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"
+
+
+def _wrapped(text: str, first: str = "   ") -> Sequence[str]:
+    width = max(40, min(110, shutil.get_terminal_size((100, 24)).columns))
+    return textwrap.wrap(
+        printable(text), width, initial_indent=first, subsequent_indent=" " * len(first)
+    ) or [first]

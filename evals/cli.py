@@ -1,0 +1,174 @@
+"""`assay import` and `assay eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from core import options
+from core.errors import UsageError
+from core.options import OutputFormat, RecipeName
+
+if TYPE_CHECKING:
+    from core.profile import Profile
+    from core.trace import Trace
+    from core.workspace import Workspace
+    from evals.cases import Case
+    from evals.runs import EvalRequest
+
+
+class VariantName(StrEnum):
+    """Kinds of unanswerable."""
+
+    near_miss = "near-miss"
+    absent = "absent"
+
+
+def import_(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="beir, scifact, clapnq or locomo")],
+    path: Annotated[Path, typer.Argument(help="Folder (or file) of that format")],
+    dataset: options.DatasetName,
+    dry_run: options.DryRun = False,
+    strict: options.Strict = False,
+    no_embed: options.NoEmbed = False,
+    output: options.FormatOption = OutputFormat.text,
+    db: options.Db = None,
+    user: options.User = options.USER,
+    embedder: options.EmbedderOption = None,
+) -> None:
+    """Bring in a public data set with its labelled questions."""
+    from core.ingest.bringing import bring_in
+    from evals.formats import loader
+
+    brought = bring_in(
+        _by_dataset(dataset, loader(format_)(path)),
+        db=db,
+        user_id=user,
+        dry_run=dry_run,
+        strict=strict,
+        embed=not no_embed,
+        embedder=embedder,
+    )
+    print(brought.to_json() if output is OutputFormat.json else brought.to_text())
+
+
+def eval_(
+    dataset: options.DatasetPattern,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="Folder for rows.jsonl, summary.json, summary.md, failures.jsonl"),
+    ],
+    recipe: options.RecipeOption = RecipeName.brain,
+    profile: options.ProfileOption = "default",
+    split: Annotated[
+        str | None, typer.Option("--split", help="Only cases of this split, e.g. dev")
+    ] = None,
+    variant: Annotated[
+        VariantName,
+        typer.Option(
+            "--variant",
+            help="near-miss: the corpus as it is; absent: an unanswerable question's own passage is hidden from it",
+        ),
+    ] = VariantName.near_miss,
+    levels: options.Levels = None,
+    filter_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", help="Only cases whose tag has one of these values, e.g. category=1,2,3,4; repeatable"
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N cases")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals")] = 0,
+    output: options.FormatOption = OutputFormat.text,
+    db: options.Db = None,
+    user: options.User = options.USER,
+    embedder: options.EmbedderOption = None,
+) -> None:
+    """Score a labelled data set: retrieval, abstention and citations, with intervals."""
+    from core.progress import bar
+
+    from core import profile as profiles
+    from core.workspace import Workspace
+    from evals.runs import evaluate, select_cases
+
+    chosen = profiles.load(profile, recipe.value)
+    with Workspace.open(db, embedder=embedder, create=False) as workspace:
+        cases = select_cases(
+            _stored_cases(workspace, dataset, user), split=split, filters=filter_ or [], limit=limit
+        )
+        with bar("evaluating", total=len(cases), unit="cases") as progress:
+            summary = evaluate(
+                cases,
+                _asker(workspace, recipe, chosen, user),
+                out,
+                manifest=_manifest(workspace, dataset, recipe, chosen, user),
+                variant=variant.value,
+                levels=options.split_levels(levels),
+                progress=progress,
+                seed=seed,
+            )
+    print(summary.to_json() if output is OutputFormat.json else summary.to_markdown())
+
+
+def _by_dataset(name: str, rows: Iterable[tuple[str, str, Any]]) -> Iterator[tuple[str, Any]]:
+    """The loader's rows as one stream a dataset, in the loader's order."""
+    for suffix, group in groupby(rows, key=lambda row: row[0]):
+        yield name + suffix, ((where, item) for _, where, item in group)
+
+
+def _stored_cases(workspace: Workspace, pattern: str, user: str) -> list[tuple[str, Case]]:
+    from evals.cases import Case
+
+    found = workspace.store.matching(pattern, user)
+    cases = [
+        (dataset.name, Case.from_body(item.body))
+        for dataset in found
+        for _, item in workspace.store.cases([dataset.dataset_id])
+    ]
+    if not cases:
+        raise UsageError(
+            f"dataset {pattern!r} holds no labelled questions; import a labelled set, or ingest `case` lines"
+        )
+    return cases
+
+
+def _asker(workspace: Workspace, recipe: RecipeName, profile: Profile, user: str) -> Any:
+    def ask(request: EvalRequest) -> Trace:
+        return workspace.ask(
+            request.case.question,
+            dataset=request.dataset,
+            recipe=recipe.value,
+            profile=profile,
+            levels=request.levels,
+            hide_sources=request.hide_sources,
+            as_of=request.case.as_of,
+            known_at=request.case.known_at,
+            user_id=user,
+        )
+
+    return ask
+
+
+def _manifest(
+    workspace: Workspace, pattern: str, recipe: RecipeName, profile: Profile, user: str
+) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    datasets = workspace.store.matching(pattern, user)
+    return {
+        "assay": version("assay"),
+        "dataset": pattern,
+        "datasets": {found.name: workspace.store.content_hash(found.dataset_id) for found in datasets},
+        "recipe": recipe.value,
+        "profile": profile.name,
+        "fingerprint": profile.fingerprint,
+        "values": dict(profile.values),
+        "embedder": workspace.embedder.model_id,
+        "spaces": workspace.spaces(profile),
+        "excluded": "nothing: a hit whose id equals the question's is kept",
+    }

@@ -1,0 +1,84 @@
+"""`assay`: the one command of the workbench. It only puts together what the packages offer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core import cli as core_cli
+from core import options
+from core.command import run
+from core.options import OutputFormat, RecipeName
+from evals import cli as evals_cli
+
+EXAMPLES = """Examples:\n
+  assay app\n
+  assay ingest notes/ --dataset mine\n
+  assay ask 'Who approves outbound followups?' --dataset meridian --recipe brain --explain\n
+  assay import scifact $ASSAY_DATA/scifact --dataset scifact\n
+  assay eval --dataset scifact --split dev --recipe brain --out out/scifact
+"""
+
+assay = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    epilog=EXAMPLES,
+    help="Find out what a memory's answers are made of: ask, see why, score, and find better thresholds.",
+)
+assay.command(
+    "ask",
+    epilog="Example:  assay ask 'When did prices change?' --dataset meridian --recipe graph --as-of 2024-06-01",
+)(core_cli.ask)
+assay.command("ingest", epilog="Example:  assay ingest handbook/ log.jsonl --dataset mine --dry-run")(
+    core_cli.ingest
+)
+assay.command("import", epilog="Example:  assay import locomo $ASSAY_DATA/locomo --dataset locomo")(
+    evals_cli.import_
+)
+assay.command(
+    "eval",
+    epilog="Example:  assay eval --dataset 'locomo/*' --recipe memory --levels L0 --filter category=1,2 --out out/run",
+)(evals_cli.eval_)
+
+
+@assay.command(epilog="Example:  assay app --port 8600")
+def app(
+    db: options.Db = None,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on this machine")] = 8501,
+    headless: Annotated[bool, typer.Option("--headless", help="Do not open a browser")] = False,
+) -> None:
+    """Open the workbench in a browser (only on this machine)."""
+    from workbench.launch import launch
+
+    launch(db, port=port, headless=headless)
+
+
+@assay.command()
+def datasets(
+    output: options.FormatOption = OutputFormat.text, db: options.Db = None, user: options.User = options.USER
+) -> None:
+    """List the datasets there are, with what they hold."""
+    core_cli.projects(output, db, user)
+
+
+@assay.command(epilog="Example:  assay profiles brain --profile default > mine.toml")
+def profiles(
+    recipe: Annotated[
+        RecipeName | None, typer.Argument(help="Show the profile of this recipe as TOML")
+    ] = None,
+    profile: options.ProfileOption = "default",
+) -> None:
+    """List the shipped profiles, or print one as a file to start from."""
+    from core import profile as loaded
+
+    if recipe is not None:
+        print(loaded.to_toml(loaded.load(profile, recipe.value)))
+        return
+    for name in loaded.shipped():
+        print(f"{name}: {loaded.load(name, 'brain').about}")
+
+
+def main() -> None:
+    """Entry point of `assay`."""
+    run(assay)
