@@ -1,0 +1,109 @@
+import pytest
+
+from core import profile as profiles
+from core.errors import NotFoundError, ProfileError, ScoreSpaceError
+from core.thresholds import THRESHOLDS, Threshold, for_recipe
+from core.trace import RECIPES
+
+MINILM = {
+    "cosine": "cosine/minilm-l6-int8",
+    "tfidf+cosine": "tfidf+cosine/minilm-l6-int8",
+    "overlap": "overlap",
+}
+DOCUMENTED = {
+    "brain": {"floor.min_overlap": 0.12, "floor.min_score": 0.34, "floor.strong_overlap": 0.2, "mmr.lambda": 0.72,
+              "recall.lexical_k": 50, "recall.dense_k": 50, "select.k": 5, "blend.weight": 0.5, "rerank.method": "none"},
+    "memory": {"recall.dense_k": 50, "recall.k_factor": 10, "select.k": 5, "rerank.method": "maxsim",
+               "rerank.weight": 1.0},
+    "graph": {"keywords.max_terms": 12, "keywords.min_length": 2, "keywords.name_points": 5, "keywords.term_points": 3,
+              "keywords.description_points": 1, "keywords.seeds": 10, "similar.entities": 10, "similar.facts": 10,
+              "similar.chunks": 5, "similar.summaries": 5, "floor.min_cosine": 0.75, "graph.fallback_entities": 25,
+              "graph.hop_facts": 100, "graph.passages_with_text": 3, "graph.passages_with_summary": 5},
+}  # fmt: skip
+
+
+def written(tmp_path, body: str):
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\n' + body)
+    return file
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_seed_holds_the_documented_numbers(recipe):
+    seed = profiles.load("seed", recipe)
+    assert {name: seed.values[name] for name in DOCUMENTED[recipe]} == DOCUMENTED[recipe]
+
+
+@pytest.mark.parametrize("name", profiles.shipped())
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_shipped_profiles_are_whole_and_survive_a_file(name, recipe, tmp_path):
+    loaded = profiles.load(name, recipe)
+    assert list(loaded.values) == [knob.name for knob in for_recipe(recipe)]
+    file = tmp_path / "copy.toml"
+    file.write_text(profiles.to_toml(loaded))
+    copy = profiles.load(file, recipe)
+    assert (copy.values, copy.spaces, copy.fingerprint) == (loaded.values, loaded.spaces, loaded.fingerprint)
+
+
+@pytest.mark.parametrize("knob", THRESHOLDS, ids=lambda knob: knob.name)
+def test_every_threshold_says_what_it_is(knob: Threshold):
+    assert knob.unit
+    assert knob.about
+    assert knob.low < knob.high
+    assert knob.recipes
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("[brain.floor]\nmin_overlpa = 0.1", "unknown key 'floor.min_overlpa'"),
+        ("[brian.floor]\nmin_overlap = 0.1", "unknown key 'brian'"),
+        ("[brain.floor]\nmin_overlap = 0.1", "must name its score space"),
+        (
+            '[brain.floor]\nmin_score = { value = 0.4, space = "cosine/minilm-l6-int8" }',
+            "must name its score space",
+        ),
+        ('[brain.floor]\nmin_overlap = { value = 1.5, space = "overlap" }', r"in \[0, 1\], got 1.5"),
+        ("[brain.select]\nk = 2.5", "whole number"),
+        ("[brain.select]\nk = true", "whole number"),
+        ("[brain.mmr]\nlambda = nan", r"in \[0, 1\]"),
+        ('[brain.mmr]\nlambda = "0.7"', r"in \[0, 1\]"),
+        ('[brain.mmr]\nlambda = { value = 0.7, space = "overlap" }', "has no space"),
+        ('[brain.fusion]\nmethod = "magic"', "one of blend, convex"),
+        ("[brain\n", "not valid TOML"),
+        ('base = "nowhere"', "no profile 'nowhere'"),
+    ],
+)
+def test_a_malformed_profile_is_refused(tmp_path, body, message):
+    with pytest.raises((ProfileError, NotFoundError), match=message):
+        profiles.load(written(tmp_path, body), "brain")
+
+
+def test_what_is_left_out_comes_from_the_base(tmp_path):
+    mine = profiles.load(written(tmp_path, "[brain.mmr]\nlambda = 0.9"), "brain")
+    assert mine.values == {**profiles.load("seed", "brain").values, "mmr.lambda": 0.9}
+
+
+def test_a_wildcard_binds_and_says_so():
+    notices = profiles.load("seed", "brain").bind(MINILM)
+    assert any(
+        "floor.min_score = 0.34" in notice and "tfidf+cosine/minilm-l6-int8" in notice for notice in notices
+    )
+
+
+def test_a_foreign_score_space_is_refused(tmp_path):
+    body = '[brain.floor]\nmin_score = { value = 0.4, space = "tfidf+cosine/wordllama-256" }'
+    mine = profiles.load(written(tmp_path, body), "brain")
+    with pytest.raises(ScoreSpaceError, match=r"tfidf\+cosine/wordllama-256.*tfidf\+cosine/minilm-l6-int8"):
+        mine.bind(MINILM)
+
+
+def test_equal_values_have_equal_fingerprints():
+    seed = profiles.load("seed", "brain")
+    assert seed.with_values({"mmr.lambda": 0.72}).fingerprint == seed.fingerprint
+    assert seed.with_values({"mmr.lambda": 0.73}).fingerprint != seed.fingerprint
+
+
+def test_an_unknown_profile_lists_the_shipped_ones():
+    with pytest.raises(NotFoundError, match=r"shipped are .*seed"):
+        profiles.load("nope", "brain")
