@@ -1,0 +1,194 @@
+"""Answers and evidence as HTML of our own making: every word from data is escaped before it stands in a tag."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.trace import Answer, Candidate, Evidence, Provenance
+from workbench.plain import markup, number, shortened
+
+FULL_TEXT = 20_000
+"""Characters of a text on the page; of a longer one this much around the quote, and it says so."""
+AROUND = 280
+"""Characters before and after the quote that stand in a card until it is opened."""
+PARENTS = 12
+PARENT_TEXT = 220
+_CITATION = re.compile(r"\[(?:mem|passage|fact|entity):[^\[\]\s]+\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of an answer: plain ``text``, or a citation of evidence ``cites`` (from 1)."""
+
+    text: str = ""
+    cites: int | None = None
+
+
+def pieces(text: str, evidence: Sequence[Evidence]) -> list[Piece]:
+    """``text`` taken apart at its citations; one that resolves to no evidence stays text."""
+    numbers = {item.citation: place for place, item in enumerate(evidence, start=1)}
+    result, start = [], 0
+    for match in _CITATION.finditer(text):
+        cites = numbers.get(match.group())
+        if cites is None:
+            continue
+        if match.start() > start:
+            result.append(Piece(text=text[start : match.start()]))
+        result.append(Piece(cites=cites))
+        start = match.end()
+    return [*result, *([Piece(text=text[start:])] if start < len(text) else [])]
+
+
+def answer(given: Answer) -> str:
+    """The answer's lines with numbered links to the evidence below."""
+    lines = [_answer_line(line, given.evidence) for line in given.text.splitlines() if line.strip()]
+    return f'<div class="assay-answer">{"".join(lines)}</div>'
+
+
+def evidence_card(item: Evidence, place: int, candidate: Candidate | None, *, cited: bool = True) -> str:
+    """One piece of evidence: where it is from, its text with the quote marked, its scores, what it was made from."""
+    anchor, badge = (f"evidence-{place}", f"[{place}]") if cited else (f"closest-{place}", f"{place}")
+    rank = (
+        f'<span class="assay-score">{number(item.score)}<small>ranking score</small></span>'
+        if item.score is not None
+        else ""
+    )
+    return (
+        f'<article class="assay-card{"" if cited else " assay-closest"}" id="{anchor}">'
+        f'<header><span class="assay-number">{badge}</span><div class="assay-origin">{_origin(item)}</div>{rank}</header>'
+        f"{_text(item)}{_scores(candidate)}{_provenance(item.provenance, item.candidate_id)}</article>"
+    )
+
+
+def candidate_card(item: Candidate) -> str:
+    """One candidate whole, for a row that was picked in the table."""
+    head = _line(
+        (item.level or item.kind, item.name, item.title, item.source, item.session, item.turn, item.valid_at)
+    )
+    text = item.text[:FULL_TEXT]
+    return (
+        f'<article class="assay-card"><header><div class="assay-origin">{head}</div></header>'
+        f'<p class="assay-text" dir="auto">{markup(text)}</p>{_cut_note(item.text, len(text))}{_scores(item)}</article>'
+    )
+
+
+def notices(said: Sequence[str]) -> str:
+    """What was done on the user's behalf, one line each; empty for none."""
+    if not said:
+        return ""
+    return f'<ul class="assay-notices">{"".join(f"<li>{markup(text)}</li>" for text in said)}</ul>'
+
+
+def _answer_line(line: str, evidence: Sequence[Evidence]) -> str:
+    parts = []
+    for piece in pieces(line, evidence):
+        if piece.cites is None:
+            parts.append(markup(piece.text))
+        else:
+            title = markup(shortened(evidence[piece.cites - 1].quote, 160))
+            link = f'<a class="assay-cite" href="#evidence-{piece.cites}" title="{title}">[{piece.cites}]</a>'
+            parts.append(link)
+    return f'<p dir="auto">{"".join(parts)}</p>'
+
+
+def _origin(item: Evidence) -> str:
+    handle = item.name or item.title or item.source or "(no source)"
+    source = item.source if handle != item.source else None
+    turn = f"turn {item.turn}" if item.turn else None
+    session = f"session {item.session}" if item.session else None
+    speaker = f"said by {item.speaker}" if item.speaker else None
+    valid = f"valid {_validity(item)}" if _validity(item) else None
+    below = _line((source, session, turn, speaker, valid))
+    level = f'<span class="assay-level assay-{item.level or "none"}">{item.level or item.kind}</span>'
+    return f'{level}<strong dir="auto">{markup(shortened(handle, 90))}</strong><small>{below}</small>'
+
+
+def _validity(item: Evidence) -> str:
+    if item.fact:
+        ends = item.fact.valid_at or "", item.fact.invalid_at or ""
+        return f"{_day(ends[0]) or '…'} to {_day(ends[1]) or 'now'}" if any(ends) else ""
+    return _day(item.valid_at or "")
+
+
+def _day(moment: str) -> str:
+    return moment.removesuffix("T00:00:00Z").replace("T", " ").removesuffix("Z")
+
+
+def _line(parts: Sequence[str | None]) -> str:
+    return " · ".join(f"<bdi>{markup(shortened(part, 120))}</bdi>" for part in parts if part)
+
+
+def _text(item: Evidence) -> str:
+    """The text around the quote at once; the whole, when it is longer, behind a click."""
+    if item.fact:
+        return f'<p class="assay-text" dir="auto"><mark>{markup(item.quote)}</mark></p>' + _described(item)
+    start, end = max(0, item.start - AROUND), min(len(item.text), item.end + AROUND)
+    near = f'<p class="assay-text" dir="auto">{_marked(item, start, end)}</p>'
+    if (start, end) == (0, len(item.text)):
+        return near
+    spare = max(0, FULL_TEXT - (item.end - item.start)) // 2
+    first, last = max(0, item.start - spare), min(len(item.text), item.end + spare)
+    whole = f'<p class="assay-text" dir="auto">{_marked(item, first, last)}</p>{_cut_note(item.text, last - first)}'
+    return (
+        f"{near}<details><summary>The whole text ({len(item.text):,} characters)</summary>{whole}</details>"
+    )
+
+
+def _described(item: Evidence) -> str:
+    same = not item.text or item.text == item.quote
+    return "" if same else f'<p class="assay-text" dir="auto">{markup(item.text[:FULL_TEXT])}</p>'
+
+
+def _marked(item: Evidence, first: int, last: int) -> str:
+    before, quote, after = (
+        item.text[first : item.start],
+        item.text[item.start : item.end],
+        item.text[item.end : last],
+    )
+    lead, tail = "…" if first else "", "…" if last < len(item.text) else ""
+    mark = f"<mark>{markup(quote)}</mark>" if quote else ""
+    return f"{lead}{markup(before)}{mark}{markup(after)}{tail}"
+
+
+def _cut_note(text: str, shown: int) -> str:
+    if shown >= len(text):
+        return ""
+    return (
+        f"<small>{shown:,} of {len(text):,} characters are shown; the Trace's JSON holds all of them.</small>"
+    )
+
+
+def _scores(candidate: Candidate | None) -> str:
+    if candidate is None or not candidate.scores:
+        return ""
+    chips = "".join(
+        f"<span><b>{number(value)}</b> {markup(space)}</span>" for space, value in candidate.scores.items()
+    )
+    return f'<div class="assay-scores">{chips}</div>'
+
+
+def _provenance(entries: Sequence[Provenance], top: str) -> str:
+    above = [entry for entry in entries if entry.hops]
+    if not above:
+        return ""
+    levels = " → ".join(dict.fromkeys(entry.level for entry in above))
+    head = f"Made from {len(above)} {'memory' if len(above) == 1 else 'memories'} ({levels})"
+    return f'<details class="assay-made"><summary>{head}</summary>{_parents(above, top, depth=1)}</details>'
+
+
+def _parents(entries: Sequence[Provenance], child: str, depth: int) -> str:
+    here = [entry for entry in entries if entry.hops == depth and (entry.child_id or child) == child]
+    rows = list(_parent_rows(entries, here[:PARENTS], depth))
+    more = [f"<li>and {len(here) - PARENTS} more</li>"] if len(here) > PARENTS else []
+    return f"<ul>{''.join([*rows, *more])}</ul>" if rows else ""
+
+
+def _parent_rows(entries: Sequence[Provenance], here: Sequence[Provenance], depth: int) -> Iterator[str]:
+    for entry in here:
+        place = _line((entry.source, entry.turn))
+        text = markup(shortened(entry.text, PARENT_TEXT))
+        level = f'<span class="assay-level assay-{entry.level}">{entry.level}</span>'
+        deeper = _parents(entries, entry.node_id, depth + 1)
+        yield f'<li>{level}<small>{place}</small><p dir="auto">{text}</p>{deeper}</li>'

@@ -1,0 +1,119 @@
+"""What the page reads: one workspace a database, shared by all sessions, and answers kept by what was asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.ingest.embed import embed_missing
+from core.ingest.folder import read_paths
+from core.ingest.ingestor import ingest
+from core.profile import Profile
+from core.records import LEVELS, Dataset
+from core.text import sentences
+from core.trace import Trace
+from core.workspace import Workspace
+from workbench.plain import shortened
+from workbench.state import View
+
+SHIPPED = Path(__file__).resolve().parent.parent / "datasets" / "meridian"
+"""The data set that comes with the project."""
+KEPT_TRACES = 64
+EXAMPLES = 24
+TITLE = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A question to start from; ``answerable`` None: not labelled."""
+
+    question: str
+    answerable: bool | None
+
+
+def workspace() -> Workspace:
+    """The workspace of ``ASSAY_DB`` (default ``.assay/assay.db``), opened once and kept.
+
+    Raises:
+        AssayError: the database or the embedder cannot be had.
+    """
+    return _opened(os.environ.get("ASSAY_DB"))
+
+
+@st.cache_resource(
+    show_spinner="Opening the workspace; the first start also brings in the shipped data set …"
+)
+def _opened(db: str | None) -> Workspace:
+    opened = Workspace.open(db)
+    ensure_shipped(opened)
+    return opened
+
+
+def ensure_shipped(workspace: Workspace) -> None:
+    """Brings the shipped data set in where the database does not have it; a second call changes nothing."""
+    if not SHIPPED.is_dir() or SHIPPED.name in (known.name for known in workspace.store.datasets()):
+        return
+    ingest(workspace.store, SHIPPED.name, read_paths(sorted(SHIPPED.glob("*.jsonl"))))
+    embed_missing(workspace.store, workspace.embedder, [workspace.store.dataset(SHIPPED.name).dataset_id])
+
+
+def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) -> Trace:
+    """The Trace of a view. The same question of the same content under the same values is not asked twice.
+
+    Raises:
+        AssayError: what ``Workspace.ask`` raises.
+    """
+
+    def ask() -> Trace:
+        return workspace.ask(
+            view.question,
+            dataset=dataset.name,
+            recipe=view.recipe,
+            profile=profile,
+            levels=view.levels or None,
+            as_of=view.as_of or None,
+            known_at=view.known_at or None,
+        )
+
+    content = f"{dataset.uid}@{dataset.revision}"
+    settings = (view.recipe, profile.name, profile.fingerprint, view.levels, view.as_of, view.known_at)
+    return _kept(content, view.question, settings, ask)
+
+
+@st.cache_resource(max_entries=KEPT_TRACES, show_spinner=False)
+def _kept(content: str, question: str, settings: tuple[object, ...], _ask: Callable[[], Trace]) -> Trace:
+    return _ask()
+
+
+def levels_of(workspace: Workspace, dataset: Dataset) -> dict[str, int]:
+    """Level → number of nodes, for the levels this dataset has."""
+    counts = workspace.store.counts(dataset.dataset_id)
+    return {level: counts[f"nodes_{level}"] for level in LEVELS if counts.get(f"nodes_{level}")}
+
+
+def examples(workspace: Workspace, dataset: Dataset) -> list[Example]:
+    """Labelled questions to start from, answerable ones first; without any, one made of the first title."""
+    found = [
+        Example(question=str(item.body["question"]), answerable=item.body.get("answerable", True))
+        for _, item in workspace.store.cases([dataset.dataset_id])
+        if item.body.get("question")
+    ]
+    answerable = [example for example in found if example.answerable is not False]
+    others = [example for example in found if example.answerable is False]
+    few = EXAMPLES // 4
+    return [*answerable[: EXAMPLES - few], *others[:few]] or _made_up(workspace, dataset)
+
+
+def _made_up(workspace: Workspace, dataset: Dataset) -> list[Example]:
+    store = workspace.store
+    rows = store.columns("node", [dataset.dataset_id]).row_ids[:1].tolist()
+    for node in store.nodes(rows):
+        first = next((node.text[start:end] for start, end in sentences(node.text)), node.source)
+        return [
+            Example(question=f"What is known about {shortened(node.title or first, TITLE)}?", answerable=None)
+        ]
+    return []

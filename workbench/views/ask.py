@@ -1,0 +1,74 @@
+"""The page Ask: a question, its answer or abstention, and everything that led there."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import AssayError
+from core.trace import Trace
+from core.workspace import Workspace
+from workbench import data, state
+from workbench.plain import literal
+from workbench.views import (
+    abstention,
+    answer,
+    candidates,
+    controls,
+    details,
+    evidence,
+    question,
+    stages,
+    thresholds,
+)
+
+NO_DATASET = (
+    "There is nothing to ask yet. Bring in a folder of Markdown, text or JSONL files, then reload this page:"
+)
+
+
+def page() -> None:
+    """Draws the page; an error that is the input's fault is shown as its message."""
+    try:
+        workspace = data.workspace()
+        known = workspace.store.datasets()
+        if not known:
+            _nothing_yet()
+            return
+        _ask(workspace)
+    except AssayError as error:
+        st.error(literal(str(error)), icon=":material/error:")
+
+
+def _ask(workspace: Workspace) -> None:
+    for said in controls.open_link([found.name for found in workspace.store.datasets()]):
+        st.warning(literal(said), icon=":material/link_off:")
+    dataset = controls.dataset(workspace)
+    view = controls.view(workspace, dataset)
+    view = thresholds.sidebar(view)
+    view = question.box(view, data.examples(workspace, dataset))
+    st.query_params.from_dict(state.to_query(view))
+    if not view.question.strip():
+        st.info("Write a question above, or choose an example.", icon=":material/arrow_upward:")
+        return
+    profile = view.tuned()
+    with st.spinner("Asking … the first question of a data set also builds its index.", show_time=True):
+        trace = data.asked(workspace, dataset, view, profile)
+    _show(trace)
+    details.downloads(trace, profile)
+
+
+def _show(trace: Trace) -> None:
+    if trace.answer.abstained:
+        abstention.show(trace)
+    else:
+        answer.show(trace)
+    evidence.show(trace)
+    stages.show(trace)
+    candidates.show(trace)
+    details.show(trace)
+
+
+def _nothing_yet() -> None:
+    st.header("Ask", anchor=False)
+    st.info(NO_DATASET, icon=":material/folder_open:")
+    st.code("assay ingest PATH --dataset NAME", language="bash")
