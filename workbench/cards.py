@@ -75,10 +75,12 @@ def candidate_card(item: Candidate) -> str:
 
 
 def notices(said: Sequence[str]) -> str:
-    """What was done on the user's behalf, one line each; empty for none."""
+    """What was done on the user's behalf, one line each, behind a click; empty for none."""
     if not said:
         return ""
-    return f'<ul class="assay-notices">{"".join(f"<li>{markup(text)}</li>" for text in said)}</ul>'
+    head = "1 notice" if len(said) == 1 else f"{len(said)} notices"
+    rows = "".join(f'<li dir="auto">{markup(text)}</li>' for text in said)
+    return f'<details class="assay-notices"><summary>{head} about this run</summary><ul>{rows}</ul></details>'
 
 
 def _answer_line(line: str, evidence: Sequence[Evidence]) -> str:

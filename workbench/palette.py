@@ -37,3 +37,10 @@ NODE = {
     "L2": PURPLE,
 }
 EDGE = {"CITED": GREEN, "CLOSEST": VERMILLION, "MADE_FROM": GREY, "FACT": GREY, "CITED_FACT": GREEN}
+EDGE_NAME = {
+    "CITED": "cited",
+    "CLOSEST": "closest",
+    "MADE_FROM": "made from",
+    "FACT": "fact",
+    "CITED_FACT": "cited fact",
+}

@@ -235,7 +235,7 @@ def nothing_found() -> Trace:
 def hostile() -> Trace:
     """Tags, Markdown, emoji, right-to-left text, a formula, control characters, 1 MB of text and missing fields."""
     long = "x " * 300_000 + HOSTILE + " ثلاثة مضخات في الخدمة." + " y" * 300_000
-    texts = {"n1": HOSTILE, "n2": long, "n3": '=HYPERLINK("http://evil.example")\x00\x1b[31m\ud800'}
+    texts = {"n1": HOSTILE, "n2": long, "n3": '=HYPERLINK("http://evil.example")\x00\x1b[31m'}
     candidates = tuple(
         Candidate(
             candidate_id=key,

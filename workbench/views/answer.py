@@ -56,8 +56,4 @@ def _confidence(trace: Trace) -> str:
 
 
 def _writer(writer: str) -> str:
-    return (
-        "written without a model: the best sentences, quoted"
-        if writer == "deterministic"
-        else f"written by {writer}"
-    )
+    return "no model: the best sentences, quoted" if writer == "deterministic" else f"written by {writer}"

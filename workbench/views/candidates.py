@@ -20,16 +20,18 @@ def show(trace: Trace) -> None:
         st.info("No candidate was found, so there is nothing to list.", icon=":material/search_off:")
         return
     table = frames.candidates(trace)
+    shown = table.dropna(axis="columns", how="all")
     picked = st.dataframe(
-        table,
+        shown,
         hide_index=True,
-        column_config=_columns(table.select_dtypes("float").columns.tolist()),
+        placeholder="",
+        column_config=_columns(shown.select_dtypes("float").columns.tolist()),
         on_select="rerun",
         selection_mode="single-row",
         key=f"candidates:{trace.trace_id}",
         height=min(420, 38 + 35 * len(table)),
     )
-    row = st.container(horizontal=True, vertical_alignment="top")
+    row = st.container(horizontal=True, vertical_alignment="top", wrap=False)
     row.caption(READING, width="stretch")
     row.download_button(
         "CSV",
@@ -51,5 +53,5 @@ def _columns(scores: list[str]) -> dict[str, object]:
         "rank": st.column_config.NumberColumn("rank", width="small", pinned=True),
         "cited": st.column_config.NumberColumn("cited", width="small", pinned=True, format="[%d]"),
         "kind": st.column_config.TextColumn("kind", width="small"),
-        "text": st.column_config.TextColumn("text", width="large"),
+        "text": st.column_config.TextColumn("text", width=360),
     }

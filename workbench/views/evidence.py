@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import streamlit as st
 
 from core.trace import Candidate, Trace
 from workbench import cards, palette
-from workbench.graph import drawing
+from workbench.graph import Drawing, drawing
 
 GRAPH_HEIGHT = 520
 READING = (
     "How to read it: the question points at what is cited (or, after an abstention, at what was closest). "
     "Click a node or an edge to read it; drag to rearrange, scroll to zoom."
 )
+CAPTIONS = {"font-size": 15, "text-wrap": "wrap", "text-max-width": 130, "min-zoomed-font-size": 4}
+LEVELLED = {"name": "dagre", "rankDir": "LR", "rankSep": 110, "nodeSep": 34}
+ENTITIES = {"name": "fcose", "idealEdgeLength": 130, "nodeSeparation": 120, "randomize": True}
+LAYOUT = {"animate": False, "fit": True, "padding": 24, "nodeDimensionsIncludeLabels": True}
 
 
 def show(trace: Trace) -> None:
@@ -45,27 +51,48 @@ def _graph(trace: Trace) -> None:
     if drawn.why_empty:
         st.info(drawn.why_empty, icon=":material/hub:")
         return
+    _draw(drawn, f"graph:{trace.trace_id}", ENTITIES if trace.recipe == "graph" else LEVELLED)
+    st.html(_legend(drawn))
+    st.caption(READING)
+
+
+def _draw(drawn: Drawing, key: str, layout: dict[str, object]) -> None:
     from st_link_analysis import EdgeStyle, NodeStyle, st_link_analysis
+
+    class Captioned(NodeStyle):  # type: ignore[misc]
+        """The widget's own captions are too small to read."""
+
+        def dump(self) -> dict[str, object]:
+            dumped: dict[str, object] = super().dump()
+            return dumped | {"style": dumped["style"] | CAPTIONS}  # type: ignore[operator]
 
     st_link_analysis(
         drawn.elements,
-        layout={
-            "name": "fcose",
-            "animate": False,
-            "fit": True,
-            "padding": 24,
-            "nodeDimensionsIncludeLabels": True,
-        },
-        node_styles=[NodeStyle(label, color, "caption") for label, color in palette.NODE.items()],
-        # labeled=None: the widget warns about its own default
+        layout=LAYOUT | layout,
+        node_styles=[Captioned(label, color, "caption") for label, color in palette.NODE.items()],
         edge_styles=[
+            # labeled=None: its own default makes the widget warn
             EdgeStyle(label, color, caption="caption", labeled=None, directed=True)
             for label, color in palette.EDGE.items()
         ],
         height=GRAPH_HEIGHT,
-        key=f"graph:{trace.trace_id}",
+        key=key,
     )
-    kinds = " · ".join(
-        f"{label} {sum(n['label'] == label for n in drawn.nodes.values())}" for label in palette.NODE
-    )
-    st.caption(f"{READING} ({kinds})")
+
+
+def _legend(drawn: Drawing) -> str:
+    nodes = Counter(node["label"] for node in drawn.nodes.values())
+    edges = Counter(edge["label"] for edge in drawn.edges)
+    rows = [
+        *(_entry(color, label, nodes[label]) for label, color in palette.NODE.items() if nodes[label]),
+        *(
+            _entry(color, palette.EDGE_NAME[label], edges[label], "line")
+            for label, color in palette.EDGE.items()
+            if edges[label]
+        ),
+    ]
+    return f'<div class="assay-legend">{"".join(rows)}</div>'
+
+
+def _entry(color: str, name: str, count: int, shape: str = "dot") -> str:
+    return f'<span><i class="{shape}" style="background:{color}"></i>{name} ({count})</span>'

@@ -45,7 +45,7 @@ def show(trace: Trace) -> None:
 def chart(figure: go.Figure, table: pd.DataFrame, reading: str, name: str) -> None:
     """A figure, how to read it, and its data to take away."""
     st.plotly_chart(figure, key=f"chart:{name}", config={"displayModeBar": False})
-    row = st.container(horizontal=True, vertical_alignment="top")
+    row = st.container(horizontal=True, vertical_alignment="top", wrap=False)
     row.caption(reading, width="stretch")
     row.download_button(
         "CSV",
@@ -74,7 +74,7 @@ def why_no_slopes(trace: Trace) -> str:
         return "The graph recipe does not rerank: what it cites is ordered by cosine alone."
     if trace.values.get("rerank.method") == "none":
         return (
-            "This profile does not rerank. Set `rerank · method` to maxsim in the sidebar, under Rerank, "
+            "This profile does not rerank. Set **method** to maxsim under Rerank in the sidebar (`rerank.method`) "
             "to see what it would change."
         )
     return "There was nothing to rerank: no candidate was found."

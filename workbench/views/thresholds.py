@@ -78,7 +78,7 @@ def _stage(view: View, profile: Profile, stage: str, knobs: Sequence[Knob]) -> N
 
 def _control(view: View, knob: Knob) -> None:
     mark = "● " if knob.name in view.changes else ""
-    label = f"{mark}{knob.name.replace('_', ' ').replace('.', ' · ')}"
+    label = f"{mark}{knob.name.removeprefix(f'{knob.stage}.').replace('_', ' ').replace('.', ' · ')}"
     key, about = knob_key(view, knob.name), help_text(knob, view)
     if isinstance(knob, Setting):
         st.selectbox(label, _choices(knob, str(st.session_state[key])), key=key, help=about)
