@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from core.ingest.ingestor import ingest
 
+from core.ingest.ingestor import ingest
 from core.ingest.items import Item, NodeItem
 from core.text import stems
 from core.workspace import Workspace
