@@ -25,7 +25,7 @@ from core.recipes.graph import graph
 from core.recipes.inquiry import Inquiry
 from core.recipes.memory import DEFAULT_LEVELS, memory
 from core.records import DEFAULT_USER, LEVELS, Dataset
-from core.store import Store, default_path
+from core.store import CorpusKind, Store, default_path
 from core.trace import Recipe, Trace
 
 RECIPE_FUNCTIONS: dict[Recipe, Callable[[Inquiry], Trace]] = {
@@ -140,7 +140,7 @@ class Workspace:
         ]
         return trace.with_notices(said)
 
-    def corpus(self, kind: str, datasets: list[Dataset]) -> Corpus:
+    def corpus(self, kind: CorpusKind, datasets: list[Dataset]) -> Corpus:
         """The searchable rows of ``kind`` in ``datasets``, opened once for each revision of them."""
         key = (kind, _fingerprint(datasets))
         with self._lock:
@@ -172,7 +172,7 @@ class Workspace:
         method = profile.choice("rerank.method")
         with self._lock:
             if method not in self._rerankers:
-                self._rerankers[method] = reranker_named(method, self.embedder)
+                self._rerankers[method] = reranker_named(method)
             return self._rerankers[method]
 
 

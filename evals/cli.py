@@ -65,9 +65,7 @@ def eval_(
     ],
     recipe: options.RecipeOption = RecipeName.brain,
     profile: options.ProfileOption = "default",
-    split: Annotated[
-        str | None, typer.Option("--split", help="Only cases of this split, e.g. dev")
-    ] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Only cases of this split, e.g. dev")] = None,
     variant: Annotated[
         VariantName,
         typer.Option(
@@ -90,9 +88,8 @@ def eval_(
     embedder: options.EmbedderOption = None,
 ) -> None:
     """Score a labelled data set: retrieval, abstention and citations, with intervals."""
-    from core.progress import bar
-
     from core import profile as profiles
+    from core.progress import bar
     from core.workspace import Workspace
     from evals.runs import evaluate, select_cases
 

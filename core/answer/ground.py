@@ -64,7 +64,7 @@ def walk(
     result = {}
     for start in node_ids:
         entries: dict[str, Provenance] = {}
-        ring = [(start, None)]
+        ring: list[tuple[str, str | None]] = [(start, None)]
         for hops in range(len(LEVELS)):
             for node_id, child_id in ring:
                 node = nodes.get(node_id)

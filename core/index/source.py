@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.index.corpus import Columns
 from core.models.base import Embedder, FloatArray
 from core.records import Dataset, text_hash
-from core.store import CorpusKind, Store
+from core.store import Columns, CorpusKind, Store
 
 
 class StoreCorpus:
@@ -20,6 +19,11 @@ class StoreCorpus:
         self._store = store
         self._datasets = list(datasets)
         self._ids = [dataset.dataset_id for dataset in datasets]
+
+    @property
+    def key(self) -> str:
+        """The same for the same datasets, whatever they hold."""
+        return ",".join(sorted(dataset.uid for dataset in self._datasets))
 
     @property
     def fingerprint(self) -> str:

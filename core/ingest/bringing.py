@@ -83,7 +83,8 @@ def bring_in(
     """
     if strict:
         streams = _refuse_problems([(name, list(stream)) for name, stream in streams])
-    with Store.open(db or default_path()) as store:
+    path = db or default_path()
+    with Store.open(Path(":memory:") if dry_run and not path.exists() else path) as store:
         reports = {}
         for name, stream in streams:
             with bar(f"storing {name}", unit="items") as progress:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.progress import Progress, quiet
+
 FloatArray = NDArray[np.float32]
-Progress = Callable[[int], None]
-"""Called with the number of texts just finished."""
 
 
 class Embedder(Protocol):
@@ -22,7 +22,7 @@ class Embedder(Protocol):
     @property
     def dim(self) -> int: ...
 
-    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
+    def embed(self, texts: Sequence[str], progress: Progress = quiet) -> FloatArray:
         """(n, dim) float32, each row of unit length, in the order of ``texts``. A text without tokens is a
         row of zeros, never NaN: callers keep such rows out of indexes. ``[]`` gives (0, dim)."""
         ...

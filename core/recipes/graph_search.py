@@ -10,8 +10,9 @@ from core.recipes.context import Context, Item
 from core.recipes.inquiry import Inquiry
 from core.records import Fact
 from core.stages.keywords import Keywords
+from core.store import CorpusKind
 
-WIDE = {"entity": 50, "fact": 50, "chunk": 100, "summary": 100}
+WIDE: dict[CorpusKind, int] = {"entity": 50, "fact": 50, "chunk": 100, "summary": 100}
 """How many of each index are looked at, so that every cut in its declared range can be replayed."""
 
 Hit = tuple[Item, float]
@@ -47,7 +48,7 @@ class GraphSearch:
             self.context.add(Item(kind="entity", row=entity, points=points)) for points, entity in matched
         ]
 
-    def similar(self, kind: str) -> list[Hit]:
+    def similar(self, kind: CorpusKind) -> list[Hit]:
         """The nearest of one index, wide, before any cut."""
         corpus = self.inquiry.corpus(kind)
         if not np.any(self.inquiry.vector) or not len(corpus):

@@ -13,14 +13,14 @@ from core.index.corpus import Corpus
 from core.models.base import Reranker
 from core.profile import Profile
 from core.records import Entity
-from core.store import Store
+from core.store import CorpusKind, Store
 from core.trace import Answer, Candidate, Recipe, Stage, Trace
 
 
 class CorpusOpener(Protocol):
     """Opens the searchable rows of one kind: ``node``, ``chunk``, ``summary``, ``entity`` or ``fact``."""
 
-    def __call__(self, kind: str) -> Corpus: ...
+    def __call__(self, kind: CorpusKind) -> Corpus: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,8 @@ def with_neighbours(scores: Scores, rows: Rows, neighbours: NDArray[np.int64], w
         return scores
     place = np.clip(np.searchsorted(rows, neighbours), 0, rows.size - 1)
     found = (rows[place] == neighbours) & (neighbours >= 0)
-    return (scores + weight * np.where(found, scores[place], 0).sum(axis=1)).astype(np.float32)
+    beside: Scores = np.where(found, scores[place], 0).sum(axis=1)
+    return np.asarray(scores + weight * beside, dtype=np.float32)
 
 
 def _ranks(scores: Scores) -> NDArray[np.int64]:

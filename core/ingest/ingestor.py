@@ -1,0 +1,177 @@
+"""Storing items: idempotent by content, batch by batch, so that a killed run and a rerun end where one run would."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from core.errors import DataError
+from core.ingest.case_rows import store_case
+from core.ingest.graph_rows import store_entity, store_fact
+from core.ingest.items import ArtifactItem, CaseItem, EntityItem, FactItem, Item, LinkItem, NodeItem, Problem
+from core.ingest.node_rows import Links, store_artifact, store_node
+from core.ingest.outcome import Outcome, Refused, Target
+from core.progress import Progress, quiet
+from core.records import DEFAULT_USER
+from core.store import Store
+
+BATCH = 500
+"""Items that are acknowledged at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestReport:
+    """Counts by kind of item, and everything that was wrong, by place."""
+
+    added: Mapping[str, int]
+    updated: Mapping[str, int]
+    unchanged: Mapping[str, int]
+    problems: tuple[Problem, ...]
+
+
+class _RollBackError(Exception):
+    """Ends a dry run."""
+
+
+def ingest(
+    store: Store,
+    dataset_name: str,
+    items: Iterable[tuple[str, Item | Problem]],
+    *,
+    user_id: str = DEFAULT_USER,
+    dry_run: bool = False,
+    strict: bool = False,
+    batch: int = BATCH,
+    progress: Progress = quiet,
+) -> IngestReport:
+    """Stores ``items`` in a dataset, made if needed. Each batch is one transaction, in input order.
+
+    An artifact of a known source with another text replaces the old one's chunks and nodes.
+
+    Raises:
+        DataError: ``strict`` and anything wrong; nothing is written then.
+    """
+    if strict:
+        items = list(items)
+        checked = ingest(store, dataset_name, items, user_id=user_id, dry_run=True)
+        if checked.problems:
+            first = "; ".join(map(str, checked.problems[:10]))
+            raise DataError(f"{len(checked.problems)} problems and --strict: nothing was written. {first}")
+    run = _Run(store, dataset_name, user_id)
+    if dry_run:
+        try:
+            with store.database.transaction() as connection:
+                run.open(connection)
+                run.take(connection, items, progress)
+                run.finish(connection)
+                raise _RollBackError
+        except _RollBackError:
+            return run.report()
+    store.ensure_dataset(dataset_name, user_id)
+    stream = iter(items)
+    while part := list(islice(stream, batch)):
+        with store.database.transaction() as connection:
+            run.open(connection)
+            run.take(connection, part, quiet)
+            run.bump(connection)
+        progress(len(part))
+    with store.database.transaction() as connection:
+        run.open(connection)
+        run.finish(connection)
+        run.bump(connection)
+    return run.report()
+
+
+class _Run:
+    """One ingest: what was seen, what came of it, and the links that wait for their ends."""
+
+    def __init__(self, store: Store, dataset_name: str, user_id: str) -> None:
+        self.name = dataset_name
+        self.user_id = user_id
+        self.store = store
+        self.counts: Counter[tuple[str, Outcome]] = Counter()
+        self.problems: list[Problem] = []
+        self.links = Links()
+        self.seen: dict[tuple[str, str], str] = {}
+        self.target: Target
+        self.dirty = False
+
+    def open(self, connection: sqlite3.Connection) -> None:
+        """Finds the dataset's row, which may have been deleted meanwhile."""
+        found = "SELECT dataset_id FROM dataset WHERE user_id = ? AND name = ?"
+        row = connection.execute(found, (self.user_id, self.name)).fetchone()
+        if row is None:
+            insert = "INSERT INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, lower(hex(randomblob(16))), '')"
+            connection.execute(insert, (self.user_id, self.name))
+            row = connection.execute(found, (self.user_id, self.name)).fetchone()
+        self.target = Target(
+            connection=connection, dataset_id=int(row[0]), dataset_name=self.name, seen=self.seen
+        )
+
+    def take(
+        self, connection: sqlite3.Connection, items: Iterable[tuple[str, Item | Problem]], progress: Progress
+    ) -> None:
+        """Stores each item, or notes what is wrong with it."""
+        for where, item in items:
+            if isinstance(item, Problem):
+                self.problems.append(item)
+            else:
+                self._store(where, item)
+            progress(1)
+
+    def finish(self, connection: sqlite3.Connection) -> None:
+        """Links whose ends came later; what still dangles is a problem."""
+        made, problems = self.links.settle(self.target)
+        self._count("link", "added", made)
+        self.problems += problems
+
+    def bump(self, connection: sqlite3.Connection) -> None:
+        """A new revision of the dataset if this transaction changed it."""
+        if self.dirty:
+            connection.execute(
+                "UPDATE dataset SET revision = revision + 1 WHERE dataset_id = ?", (self.target.dataset_id,)
+            )
+            self.dirty = False
+
+    def report(self) -> IngestReport:
+        """What came of it."""
+
+        def of(outcome: Outcome) -> dict[str, int]:
+            return {kind: count for (kind, what), count in self.counts.items() if what == outcome and count}
+
+        return IngestReport(
+            added=of("added"), updated=of("updated"), unchanged=of("unchanged"), problems=tuple(self.problems)
+        )
+
+    def _store(self, where: str, item: Item) -> None:
+        try:
+            match item:
+                case ArtifactItem():
+                    self._count("artifact", store_artifact(self.target, item))
+                case EntityItem():
+                    self._count("entity", store_entity(self.target, item))
+                case FactItem():
+                    self._count("fact", store_fact(self.target, item))
+                case NodeItem():
+                    outcome, node = store_node(self.target, item)
+                    self._count("node", outcome)
+                    self._link(where, [(node, parent) for parent in item.parents])
+                case LinkItem():
+                    self._link(where, [(item.child, item.parent)])
+                case CaseItem():
+                    self._count("case", store_case(self.target, item))
+        except Refused as refusal:
+            self.problems.append(Problem(where=where, what=str(refusal)))
+
+    def _link(self, where: str, ends: list[tuple[str, str]]) -> None:
+        made, kept, problems = self.links.add(self.target, where, ends)
+        self._count("link", "added", made)
+        self._count("link", "unchanged", kept)
+        self.problems += problems
+
+    def _count(self, kind: str, outcome: Outcome, count: int = 1) -> None:
+        self.counts[kind, outcome] += count
+        self.dirty = self.dirty or (count > 0 and outcome != "unchanged")

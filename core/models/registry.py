@@ -1,0 +1,57 @@
+"""Models by name. Each vendor's module is imported only when one of its models is asked for."""
+
+from __future__ import annotations
+
+import os
+
+from core.errors import UsageError
+from core.models.base import Embedder, Reranker
+
+DEFAULT = "minilm"
+EMBEDDERS = "minilm, wordllama, openai:MODEL, sentence-transformers:NAME"
+RERANKERS = "none, maxsim, cross-encoder:NAME"
+
+
+def embedder(name: str | None = None) -> Embedder:
+    """The embedder of that name; None: ``ASSAY_EMBEDDER``, else MiniLM.
+
+    Raises:
+        UsageError: no such name. ModelError: the model is not there or needs a key.
+    """
+    wanted = name or os.environ.get("ASSAY_EMBEDDER") or DEFAULT
+    kind, _, model = wanted.partition(":")
+    match kind, bool(model):
+        case "minilm", False:
+            from core.models.minilm import MiniLM
+
+            return MiniLM()
+        case "wordllama", False:
+            from core.models.wordllama import WordLlama
+
+            return WordLlama()
+        case "openai", True:
+            from core.models.openai_embed import OpenAIEmbedder
+
+            return OpenAIEmbedder(model)
+        case "sentence-transformers", True:
+            from core.models.sentence_transformer import SentenceTransformerEmbedder
+
+            return SentenceTransformerEmbedder(model)
+    raise UsageError(f"no embedder {wanted!r}; there are {EMBEDDERS}")
+
+
+def reranker(method: str) -> Reranker | None:
+    """The reranker a profile's ``rerank.method`` names; None for ``none``."""
+    kind, _, model = method.partition(":")
+    match kind, bool(model):
+        case "none", False:
+            return None
+        case "maxsim", False:
+            from core.models.maxsim import MaxSim
+
+            return MaxSim()
+        case "cross-encoder", True:
+            from core.models.sentence_transformer import CrossEncoderReranker
+
+            return CrossEncoderReranker(model)
+    raise UsageError(f"no reranker {method!r}; there are {RERANKERS}")

@@ -1,0 +1,114 @@
+"""Connections to one SQLite file: one a thread, write-ahead log, and errors that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import StoreError
+from core.store.schema import migrate
+
+BUSY_SECONDS = 60
+"""How long a writer waits for another one before giving up."""
+
+
+class Database:
+    """Opens connections lazily, one for each thread that asks, and closes them all."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        if not create and not path.exists():
+            raise StoreError(
+                f"no database at {path}; `assay ingest PATH --dataset NAME` makes one, --db or ASSAY_DB names another"
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"cannot make the folder of {path}: {error.strerror}; choose another with --db"
+            ) from error
+        with self.errors():
+            migrate(self.connection(), path)
+
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection, in autocommit: transactions are explicit."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+            with self._lock:
+                self._all.append(connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "readonly" not in str(error):  # a database on read-only media is still readable
+                raise
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turns SQLite's errors into a StoreError that names the file and what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: {_advice(error)}") from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """One write: all of it or nothing, acknowledged when the block ends."""
+        connection = self.connection()
+        with self.errors():
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        """All rows of a query."""
+        with self.errors():
+            return self.connection().execute(sql, values).fetchall()
+
+    def stream(self, sql: str, values: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+        """The rows of a query, one at a time."""
+        with self.errors():
+            yield from self.connection().execute(sql, values)
+
+    def close(self) -> None:
+        """Closes every thread's connection."""
+        with self._lock:
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+        self._local = threading.local()
+
+
+def _advice(error: sqlite3.Error) -> str:
+    text = str(error)
+    if "not a database" in text or "malformed" in text or "corrupt" in text:
+        return f"is damaged or no Assay database ({text}); restore a copy, or name another file with --db"
+    if "unable to open" in text:
+        return "cannot be opened; check that the folder exists and may be written, or name another file with --db"
+    if "readonly" in text:
+        return "may not be written; change its permissions, or name another file with --db"
+    if "full" in text:
+        return "the disk is full; nothing of this step was kept, free some space and run it again"
+    if "locked" in text or "busy" in text:
+        return f"another program has been writing for {BUSY_SECONDS} s; wait for it and run this again"
+    return f"{text}; if it stays so, restore a copy or name another file with --db"

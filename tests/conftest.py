@@ -1,0 +1,102 @@
+"""Shared fixtures: where the public data lies, a deterministic embedder, and a small real workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.ingest.ingestor import ingest
+from core.ingest.items import Item, NodeItem
+from core.text import stems
+from core.workspace import Workspace
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class BagEmbedder:
+    """Deterministic and offline: each stem is a fixed random direction, a text the unit sum of its stems'."""
+
+    model_id = "bag-64"
+    dim = 64
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> np.ndarray:
+        rows = np.array([self._vector(text) for text in texts], dtype=np.float32).reshape(
+            len(texts), self.dim
+        )
+        if progress:
+            progress(len(texts))
+        return rows
+
+    def _vector(self, text: str) -> np.ndarray:
+        total = np.zeros(self.dim)
+        for stem in stems(text):
+            seed = int.from_bytes(sha256(stem.encode()).digest()[:8])
+            total += np.random.default_rng(seed).standard_normal(self.dim)
+        norm = np.linalg.norm(total)
+        return total / norm if norm else total
+
+
+@pytest.fixture
+def bag_embedder() -> BagEmbedder:
+    return BagEmbedder()
+
+
+@pytest.fixture
+def make_workspace(tmp_path: Path) -> Iterable[Callable[..., Workspace]]:
+    """``make_workspace(items, dataset="main", user_id="local")`` stores items in one database and opens it."""
+    opened = []
+
+    def make(items: Iterable[Item], dataset: str = "main", user_id: str = "local") -> Workspace:
+        workspace = Workspace.open(tmp_path / "assay.db", embedder=BagEmbedder())
+        opened.append(workspace)
+        ingest(
+            workspace.store, dataset, [(f"test:{n}", item) for n, item in enumerate(items)], user_id=user_id
+        )
+        return workspace
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+
+
+@pytest.fixture
+def turns() -> list[NodeItem]:
+    """A short log: three turns, two notes made of them, one synthesis of the notes, one confident stranger."""
+    return [
+        NodeItem(level="L0", text="Requests over 10KB fail with status 413 at the proxy.", source="log", turn="t1",
+                 session="s1", position=0, name="t1", speaker="Priya"),
+        NodeItem(level="L0", text="The proxy buffer was set to 10KB by the upgrade.", source="log", turn="t2",
+                 session="s1", position=1, name="t2", speaker="Omar"),
+        NodeItem(level="L0", text="Lunch on Friday is at the canal.", source="log", turn="t3", session="s1", position=2,
+                 name="t3", speaker="Priya"),
+        NodeItem(level="L1", text="Root cause: requests over 10KB failed as the proxy upgrade set its buffer to 10KB.",
+                 source="notes", name="infra-root-causes", parents=("t1", "t2")),
+        NodeItem(level="L1", text="The team eats at the canal on Fridays.", source="notes", name="lunch",
+                 confidence=0.99, parents=("t3",)),
+        NodeItem(level="L2", text="Proxy upgrades change limits silently; check buffers after each.", source="notes",
+                 name="lessons", parents=("infra-root-causes",)),
+    ]  # fmt: skip
+
+
+def _folder(variable: str, name: str) -> Path:
+    folder = Path(os.environ.get(variable) or ROOT.parent / "shared" / name)
+    if not folder.is_dir():
+        pytest.skip(f"the {name} folder is absent: set {variable}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def public_data() -> Path:
+    """The public data; tests that need it skip where it is absent."""
+    return _folder("ASSAY_DATA", "data")
+
+
+@pytest.fixture(scope="session")
+def shared_cases() -> Path:
+    """Small inputs with their right outcome; tests that need them skip where they are absent."""
+    return _folder("ASSAY_CASES", "cases")
