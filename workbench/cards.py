@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.trace import Answer, Candidate, Evidence, Provenance
-from workbench.plain import markup, number, shortened
+from workbench.plain import markup, score, shortened
 
 FULL_TEXT = 20_000
 """Characters of a text on the page; of a longer one this much around the quote, and it says so."""
@@ -51,7 +51,7 @@ def evidence_card(item: Evidence, place: int, candidate: Candidate | None, *, ci
     """One piece of evidence: where it is from, its text with the quote marked, its scores, what it was made from."""
     anchor, badge = (f"evidence-{place}", f"[{place}]") if cited else (f"closest-{place}", f"{place}")
     rank = (
-        f'<span class="assay-score">{number(item.score)}<small>ranking score</small></span>'
+        f'<span class="assay-score">{score(item.score)}<small>ranking score</small></span>'
         if item.score is not None
         else ""
     )
@@ -96,7 +96,7 @@ def _answer_line(line: str, evidence: Sequence[Evidence]) -> str:
 
 
 def _origin(item: Evidence) -> str:
-    handle = item.name or item.title or item.source or "(no source)"
+    handle = _handle(item)
     source = item.source if handle != item.source else None
     turn = f"turn {item.turn}" if item.turn else None
     session = f"session {item.session}" if item.session else None
@@ -105,6 +105,12 @@ def _origin(item: Evidence) -> str:
     below = _line((source, session, turn, speaker, valid))
     level = f'<span class="assay-level assay-{item.level or "none"}">{item.level or item.kind}</span>'
     return f'{level}<strong dir="auto">{markup(shortened(handle, 90))}</strong><small>{below}</small>'
+
+
+def _handle(item: Evidence) -> str:
+    if item.fact:
+        return f"{item.fact.source} → {item.fact.target}"
+    return item.name or item.title or item.source or "(no source)"
 
 
 def _validity(item: Evidence) -> str:
@@ -166,7 +172,7 @@ def _scores(candidate: Candidate | None) -> str:
     if candidate is None or not candidate.scores:
         return ""
     chips = "".join(
-        f"<span><b>{number(value)}</b> {markup(space)}</span>" for space, value in candidate.scores.items()
+        f"<span><b>{score(value)}</b> {markup(space)}</span>" for space, value in candidate.scores.items()
     )
     return f'<div class="assay-scores">{chips}</div>'
 

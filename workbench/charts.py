@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.trace import Trace
 from workbench import frames, palette
-from workbench.plain import markup, number, shortened
+from workbench.plain import markup, number, score, shortened
 
 HOVER_WIDTH = 60
 
@@ -76,7 +76,10 @@ def slopes(trace: Trace) -> go.Figure:
         showgrid=False,
         zeroline=False,
     )
-    figure.update_yaxes(range=[last + 0.7, 0.3], title="rank", zeroline=False)
+    step = max(1, math.ceil(last / 10))
+    figure.update_yaxes(
+        range=[last + 0.7, 0.3], title="rank", tick0=1, dtick=step, tickformat="d", zeroline=False
+    )
     return _laid_out(figure, height=min(640, 160 + 14 * max(last, 12)))
 
 
@@ -102,7 +105,8 @@ def cuts(trace: Trace) -> go.Figure:
                 "opacity": 0.9 if kind in ("cited", "fell here") else 0.6,
             },
             hovertext=[
-                f"{number(row.score)} in {row.space}<br>{_wrapped(row.text)}" for row in part.itertuples()
+                f"{score(row.score)} in {markup(row.space)}<br>{_wrapped(row.text)}"
+                for row in part.itertuples()
             ],
             hoverinfo="text",
         )
@@ -197,8 +201,8 @@ def _slope_hover(row: object, space: str) -> str:
     fused = getattr(row, "fused")  # noqa: B009 - a row of itertuples has no declared fields
     lines = [
         f"rank {row.before} → {row.after}",  # type: ignore[attr-defined]
-        f"fused {number(None if fused is None or math.isnan(fused) else fused)}",
-        f"{markup(space)} {number(row.reranked)}",  # type: ignore[attr-defined]
+        f"fused {score(None if fused is None or math.isnan(fused) else fused)}",
+        f"{markup(space)} {score(row.reranked)}",  # type: ignore[attr-defined]
         _wrapped(row.text),  # type: ignore[attr-defined]
     ]
     return "<br>".join(lines)

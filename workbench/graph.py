@@ -36,7 +36,10 @@ class Drawing:
         return known["id"]
 
     def add_edge(self, source: str, target: str, label: str, caption: str = "") -> None:
-        """Adds an edge between two ids of ``add_node``."""
+        """Adds an edge between two ids of ``add_node``; one without a caption only once."""
+        ends = source, target, label
+        if not caption and ends in {(edge["source"], edge["target"], edge["label"]) for edge in self.edges}:
+            return
         self.edges.append(
             {
                 "id": f"e{len(self.edges)}",
@@ -70,7 +73,7 @@ def drawing(trace: Trace) -> Drawing:
         if item.fact:
             _add_fact(result, item.fact, "CITED_FACT" if label == "CITED" else "FACT", number)
             ends = result.add_node(f"entity:{item.fact.source_id}", "Entity", item.fact.source)
-            result.add_edge(question, ends, label, number)
+            result.add_edge(question, ends, label)
         else:
             result.add_edge(question, _add_evidence(result, item, number), label)
     for fact in _other_facts(trace, {item.candidate_id for item in shown}):
@@ -88,9 +91,7 @@ def _add_evidence(result: Drawing, item: Evidence, number: str) -> str:
             continue
         child = parent.child_id if parent.child_id in result.nodes else item.candidate_id
         below = _add_parent(result, parent)
-        edge = result.nodes[child]["id"], below
-        if edge not in {(known["source"], known["target"]) for known in result.edges}:
-            result.add_edge(*edge, "MADE_FROM")
+        result.add_edge(result.nodes[child]["id"], below, "MADE_FROM")
     return top
 
 

@@ -48,6 +48,11 @@ def cell(text: str) -> str:
     return f"'{sound}" if sound.startswith(_FORMULA_STARTS) else sound
 
 
+def score(value: float | None) -> str:
+    """A score with three digits behind the point, ``–`` for None."""
+    return "–" if value is None else f"{value:.3f}"
+
+
 def number(value: float | int | str | None) -> str:
     """A value as people read it: whole numbers whole, others with four significant digits, ``–`` for None."""
     if value is None or isinstance(value, str):

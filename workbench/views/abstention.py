@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 
 import streamlit as st
 
 from core.profile import Value
-from core.thresholds import BY_NAME, Threshold
-from core.trace import Drop, Evidence, Trace
-from workbench import cards
+from core.trace import Candidate, Drop, Evidence, Trace
+from workbench import cards, remedy
 from workbench.plain import markup, number, shortened
 from workbench.views.answer import verdict
-
-STEP = 1000
-"""Suggestions are rounded to one part in this many."""
+from workbench.views.controls import current_knob_key
 
 
 def show(trace: Trace) -> None:
@@ -23,33 +20,20 @@ def show(trace: Trace) -> None:
     st.html(
         f'<div class="assay-answer abstained"><p dir="auto">{markup(trace.answer.text)}</p>{_why(trace)}</div>'
     )
-    closest = trace.answer.closest[0] if trace.answer.closest else None
-    drop = trace.candidate(closest.candidate_id).dropped if closest else None
-    if drop:
-        _offer(trace, drop)
+    for item in trace.answer.closest[:1]:
+        _offer(trace, trace.candidate(item.candidate_id))
     if trace.notices:
         st.html(cards.notices(trace.notices))
 
 
-def letting_pass(drop: Drop) -> Value | None:
-    """The value in the declared range, nearest to the cut, that lets ``drop`` pass this check; None if there is none."""
-    knob = BY_NAME.get(drop.threshold)
-    if not isinstance(knob, Threshold):
-        return None
-    if drop.margin > 0:  # a cap was exceeded
-        return math.ceil(drop.value) if drop.value <= knob.high else None
-    below = math.floor((drop.value - 1e-9) * STEP) / STEP
-    return below if below >= knob.low else None
-
-
 def fall_sentence(item: Evidence, drop: Drop) -> str:
     """What felled the closest candidate, in one sentence of plain words."""
-    what = f"“{shortened(item.quote or item.text, 120)}”"
-    unit = f" in {drop.space}" if drop.space else ""
+    what = f"“{shortened(item.quote or item.text, 120).rstrip('.')}”"
     if drop.margin > 0:
-        return f"The closest was {what}. It came {number(drop.value)}th, {drop.threshold} takes {number(drop.cut)}."
+        return f"The closest, {what}, came in place {number(drop.value)}; {drop.threshold} takes {number(drop.cut)}."
+    unit = f" in {drop.space}" if drop.space else ""
     return (
-        f"The closest was {what}. It scored {drop.value:.3f}{unit}; {drop.threshold} asks for {drop.cut:.3f}: "
+        f"The closest, {what}, scored {drop.value:.3f}{unit}; {drop.threshold} asks for {drop.cut:.3f}: "
         f"{-drop.margin:.3f} short."
     )
 
@@ -62,25 +46,20 @@ def _why(trace: Trace) -> str:
     return f'<p dir="auto">{markup(trace.answer.explanation)}</p>' if trace.answer.explanation else ""
 
 
-def _offer(trace: Trace, drop: Drop) -> None:
-    value = letting_pass(drop)
-    if value is None:
-        st.caption(f"No value of `{drop.threshold}` in its range would have let it through.")
+def _offer(trace: Trace, closest: Candidate) -> None:
+    if closest.dropped is None:
         return
+    changes = remedy.letting_through(trace, closest)
+    if changes is None:
+        st.caption("No values in their declared ranges would have let it through.")
+        return
+    said = ", ".join(
+        f"`{name}` {number(trace.values[name])} → **{number(value)}**" for name, value in changes.items()
+    )
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.button(
-        f"Try {drop.threshold} = {number(value)}",
-        key="let-pass",
-        icon=":material/tune:",
-        on_click=_set,
-        args=(drop.threshold, value),
-    )
-    row.caption(
-        f"The nearest value that lets it pass this check (now {number(drop.cut)}). Other checks may follow.",
-        width="content",
-    )
+    row.button("Let it through", key="let-through", icon=":material/tune:", on_click=_set, args=(changes,))
+    row.caption(f"The least change that does: {said}", width="content")
 
 
-def _set(name: str, value: Value) -> None:
-    session = st.session_state
-    session[f"knob:{session['recipe']}:{session['profile']}:{name}"] = value
+def _set(changes: Mapping[str, Value]) -> None:
+    st.session_state.update({current_knob_key(name): value for name, value in changes.items()})

@@ -54,7 +54,7 @@ def _ask(workspace: Workspace) -> None:
     with st.spinner("Asking … the first question of a data set also builds its index.", show_time=True):
         trace = data.asked(workspace, dataset, view, profile)
     _show(trace)
-    details.downloads(trace, profile)
+    details.show(trace, profile)
 
 
 def _show(trace: Trace) -> None:
@@ -65,7 +65,6 @@ def _show(trace: Trace) -> None:
     evidence.show(trace)
     stages.show(trace)
     candidates.show(trace)
-    details.show(trace)
 
 
 def _nothing_yet() -> None:

@@ -47,6 +47,11 @@ def knob_key(view: View, name: str) -> str:
     return f"knob:{view.recipe}:{view.profile}:{name}"
 
 
+def current_knob_key(name: str) -> str:
+    """The same for the recipe and profile that are chosen now; for callbacks."""
+    return f"knob:{st.session_state['recipe']}:{st.session_state['profile']}:{name}"
+
+
 def dataset(workspace: Workspace) -> Dataset:
     """The chosen data set; another one starts with an example of its own."""
     names = [found.name for found in workspace.store.datasets()]

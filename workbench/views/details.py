@@ -1,4 +1,4 @@
-"""For those who take it further: stage times, what ran, and the Trace and the profile as files."""
+"""For those who take it further: what ran, and the Trace and the profile as files."""
 
 from __future__ import annotations
 
@@ -7,24 +7,12 @@ import streamlit as st
 from core import profile as profiles
 from core.profile import Profile
 from core.trace import Trace
-from workbench import charts, frames
-from workbench.views.stages import chart
-
-TIMES = "How to read it: wall time by stage on this machine; the only part of a Trace that differs between equal runs."
 
 
-def show(trace: Trace) -> None:
-    """Draws the stage times and the run's identity."""
-    with st.expander("Stage times and identity of this run", icon=":material/timer:"):
-        left, right = st.columns([1, 1], gap="medium")
-        with left:
-            chart(charts.times(trace), frames.times(trace), TIMES, "times")
-        with right:
-            st.code(_identity(trace), language=None, wrap_lines=True)
-
-
-def downloads(trace: Trace, profile: Profile) -> None:
-    """The Trace as JSON and the profile in force as TOML."""
+def show(trace: Trace, profile: Profile) -> None:
+    """What ran, the Trace as JSON and the profile in force as TOML."""
+    with st.expander("Identity of this run", icon=":material/fingerprint:"):
+        st.code(_identity(trace), language=None, wrap_lines=True)
     row = st.container(horizontal=True)
     row.download_button(
         "Trace (JSON)",

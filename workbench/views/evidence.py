@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import streamlit as st
 
@@ -59,25 +60,30 @@ def _graph(trace: Trace) -> None:
 def _draw(drawn: Drawing, key: str, layout: dict[str, object]) -> None:
     from st_link_analysis import EdgeStyle, NodeStyle, st_link_analysis
 
-    class Captioned(NodeStyle):  # type: ignore[misc]
-        """The widget's own captions are too small to read."""
-
-        def dump(self) -> dict[str, object]:
-            dumped: dict[str, object] = super().dump()
-            return dumped | {"style": dumped["style"] | CAPTIONS}  # type: ignore[operator]
-
     st_link_analysis(
         drawn.elements,
         layout=LAYOUT | layout,
-        node_styles=[Captioned(label, color, "caption") for label, color in palette.NODE.items()],
+        node_styles=[_Readable(NodeStyle(label, color, "caption")) for label, color in palette.NODE.items()],
         edge_styles=[
             # labeled=None: its own default makes the widget warn
-            EdgeStyle(label, color, caption="caption", labeled=None, directed=True)
+            _Readable(EdgeStyle(label, color, caption="caption", labeled=None, directed=True))
             for label, color in palette.EDGE.items()
         ],
         height=GRAPH_HEIGHT,
         key=key,
     )
+
+
+class _Readable:
+    """A style of the widget with captions large enough to read."""
+
+    def __init__(self, style: Any) -> None:
+        self._style = style
+
+    def dump(self) -> dict[str, Any]:
+        """What the widget sends to Cytoscape."""
+        dumped: dict[str, Any] = self._style.dump()
+        return dumped | {"style": dumped["style"] | CAPTIONS}
 
 
 def _legend(drawn: Drawing) -> str:

@@ -21,11 +21,12 @@ SLOPES = (
     "How to read it: left the fused order, right the order after reranking; a line that climbs was promoted. "
     "Cited ones are strong and numbered. Hover an end for both scores and the text."
 )
+TIMES = "How to read it: wall time on this machine; the only part of a Trace that differs between equal runs."
 NO_SCORES = "No candidate has a score that a threshold is compared with."
 
 
 def show(trace: Trace) -> None:
-    """Draws the three charts."""
+    """Draws the charts."""
     st.subheader("How it came about", anchor=False, divider="grey")
     left, right = st.columns([1, 1], gap="medium")
     with left:
@@ -35,11 +36,9 @@ def show(trace: Trace) -> None:
         _slopes(trace)
     with right:
         st.markdown("**Scores against their cuts**")
-        table = frames.cuts(trace)
-        if table.empty:
-            st.info(NO_SCORES, icon=":material/square_foot:")
-        else:
-            chart(charts.cuts(trace), table, CUTS, "cuts")
+        _cuts(trace)
+        st.markdown("**Time by stage**")
+        chart(charts.times(trace), frames.times(trace), TIMES, "times")
 
 
 def chart(figure: go.Figure, table: pd.DataFrame, reading: str, name: str) -> None:
@@ -58,6 +57,14 @@ def chart(figure: go.Figure, table: pd.DataFrame, reading: str, name: str) -> No
         on_click="ignore",
         help="The data of this chart",
     )
+
+
+def _cuts(trace: Trace) -> None:
+    table = frames.cuts(trace)
+    if table.empty:
+        st.info(NO_SCORES, icon=":material/square_foot:")
+        return
+    chart(charts.cuts(trace), table, CUTS, "cuts")
 
 
 def _slopes(trace: Trace) -> None:

@@ -15,6 +15,8 @@ from workbench.plain import number
 from workbench.state import View
 from workbench.views.controls import knob_key
 
+STAGES = ("keywords", "similar", "recall", "graph", "fuse", "rerank", "floor", "diversify", "gate", "select")
+"""The groups, in the order a question meets them."""
 OPEN_STAGES = ("floor", "gate", "select")
 """Where an answer is let through or not: open at the start."""
 SLIDER_SPAN = 2.5
@@ -32,7 +34,8 @@ def sidebar(view: View) -> View:
     changed = state.differing(profile, now)
     view = replace(view, changes=changed)
     _head(view, profile)
-    for stage in dict.fromkeys(knob.stage for knob in knobs):
+    stages = dict.fromkeys(knob.stage for knob in knobs)
+    for stage in sorted(stages, key=STAGES.index):
         _stage(view, profile, stage, [knob for knob in knobs if knob.stage == stage])
     return view
 

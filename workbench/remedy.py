@@ -1,0 +1,72 @@
+"""What would have let a fallen candidate through: the least change of thresholds, found with the stages' own checks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.profile import Value
+from core.stages.floor import CHECKS, PASSED, Floor
+from core.thresholds import BY_NAME, Threshold
+from core.trace import Candidate, Drop, Trace
+
+STEP = 1000
+"""Suggested scores are rounded to one part in this many, towards letting pass."""
+STRICT = "floor.min_score"
+"""The one check that asks for more than its value, not for as much."""
+
+
+def letting_pass(drop: Drop) -> Value | None:
+    """The value in the declared range, nearest to the cut, that lets ``drop`` pass this check; None if there is none."""
+    knob = BY_NAME.get(drop.threshold)
+    if not isinstance(knob, Threshold):
+        return None
+    if drop.margin > 0:  # a cap was exceeded
+        return math.ceil(drop.value) if drop.value <= knob.high else None
+    below = math.floor(drop.value * STEP) / STEP
+    if drop.threshold == STRICT and np.float32(below) >= np.float32(drop.value):
+        below = (below * STEP - 1) / STEP
+    return below if below >= knob.low else None
+
+
+def letting_through(trace: Trace, candidate: Candidate) -> dict[str, Value] | None:
+    """Every threshold to change, with its value, so that ``candidate`` passes floor and gate; ``{}`` if it did not fall.
+
+    None where no values in their ranges do it. What it fell by is changed first, then what it would have met next.
+    """
+    changes: dict[str, Value] = {}
+    drop = candidate.dropped
+    while drop is not None:
+        value = letting_pass(drop)
+        if value is None or drop.threshold in changes:
+            return None
+        changes[drop.threshold] = value
+        drop = _next_floor(trace, candidate, changes) or _next_gate(trace, candidate, changes)
+    return changes
+
+
+def _next_floor(trace: Trace, candidate: Candidate, changes: dict[str, Value]) -> Drop | None:
+    if trace.recipe == "graph":
+        return None
+    values = {name: float({**trace.values, **changes}[name]) for name in (*CHECKS, "floor.strong_overlap")}
+    scores = {family: candidate.scores.get(space) for family, space in trace.spaces.items()}
+    read = [scores.get(family) for family in ("overlap", "tfidf+cosine", "cosine")]
+    if None in read:
+        return None
+    floor = Floor(**{name.removeprefix("floor."): value for name, value in values.items()})
+    verdict = int(floor.verdicts(*(np.array([score], dtype=np.float32) for score in read))[0])
+    if verdict == PASSED:
+        return None
+    return _drop("floor", CHECKS[verdict], values[CHECKS[verdict]], float(read[verdict] or 0.0))
+
+
+def _next_gate(trace: Trace, candidate: Candidate, changes: dict[str, Value]) -> Drop | None:
+    name = "gate.min_cosine" if trace.recipe == "graph" else "gate.min_rerank"
+    value = candidate.scores.get(trace.spaces.get("cosine" if trace.recipe == "graph" else "rerank", ""))
+    cut = float({**trace.values, **changes}[name])
+    return _drop("gate", name, cut, value) if value is not None and value < cut else None
+
+
+def _drop(stage: str, threshold: str, cut: float, value: float) -> Drop:
+    return Drop(stage=stage, threshold=threshold, cut=cut, value=value)
