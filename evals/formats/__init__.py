@@ -1,0 +1,27 @@
+"""One loader for each file format: from a path to items and problems, dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from core.errors import UsageError
+from core.ingest.items import Item, Problem
+
+Row = tuple[str, str, Item | Problem]
+"""What is added to the dataset's name (``""``, ``"/conv-26"``), where it stands, and what it is."""
+Loader = Callable[[Path], Iterator[Row]]
+FORMATS = ("beir", "clapnq", "locomo", "scifact")
+
+
+def loader(name: str) -> Loader:
+    """The loader of a format by name.
+
+    Raises:
+        UsageError: no such format.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"no format {name!r}; there are {', '.join(FORMATS)}")
+    load: Loader = import_module(f"evals.formats.{name}").load
+    return load

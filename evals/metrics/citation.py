@@ -1,0 +1,60 @@
+"""Does what was cited hold gold evidence, at the finest level that is labelled?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.trace import Answer, Evidence
+from evals.cases import Case, Gold
+
+
+def cites(evidence: Evidence, gold: Gold) -> bool:
+    """Same source, same turn where the gold names one, and where it names a stretch, the cited sentence and that
+    stretch share at least half of the shorter one's characters."""
+    if evidence.source != gold.source or (gold.turn is not None and evidence.turn != gold.turn):
+        return False
+    if gold.start is None or gold.end is None:
+        return True
+    shared = min(evidence.end, gold.end) - max(evidence.start, gold.start)
+    return shared > 0 and 2 * shared >= min(evidence.end - evidence.start, gold.end - gold.start)
+
+
+def finest(case: Case) -> tuple[Gold, ...]:
+    """The gold evidence at its finest level: sentences where they are labelled, else turns or sources."""
+    return case.citations or tuple(gold for gold in case.gold if gold.relevance > 0)
+
+
+def supported(case: Case, evidence: Sequence[Evidence]) -> bool:
+    """Whether any of the evidence is gold."""
+    return any(cites(item, gold) for item in evidence for gold in finest(case))
+
+
+def correct(case: Case, answer: Answer) -> bool | None:
+    """Answerable: answered, citing at least one gold evidence. Unanswerable: abstained. None where it is not known, or
+    where an answerable case has no gold evidence to judge by."""
+    if case.answerable is None or (case.answerable and not finest(case)):
+        return None
+    if not case.answerable:
+        return answer.abstained
+    return not answer.abstained and supported(case, answer.evidence)
+
+
+def citation_precision(case: Case, answer: Answer) -> float:
+    """Share of the cited evidence that is gold; NaN without an answer or without gold.
+
+    Source: Gao et al., Enabling LLMs to Generate Text with Citations (ALCE), EMNLP 2023, sec. 3, with gold evidence in
+    place of an entailment model.
+    """
+    gold = finest(case)
+    if answer.abstained or not gold or not answer.evidence:
+        return math.nan
+    return sum(any(cites(item, one) for one in gold) for item in answer.evidence) / len(answer.evidence)
+
+
+def citation_recall(case: Case, answer: Answer) -> float:
+    """Share of the gold evidence that is cited; NaN without an answer or without gold. Source: as citation precision."""
+    gold = finest(case)
+    if answer.abstained or not gold:
+        return math.nan
+    return sum(any(cites(item, one) for item in answer.evidence) for one in gold) / len(gold)

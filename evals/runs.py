@@ -1,0 +1,139 @@
+"""Running a labelled set: every case asked, scored and written down; a case that fails is a failure and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from core.errors import AssayError, UsageError
+from core.progress import Progress, quiet
+from core.trace import Trace
+from evals.cases import Case, Variant
+from evals.report import Summary
+from evals.scoring import Row, scored, summarised
+
+LabelledCase = tuple[str, Case]
+"""A dataset's name and a case of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRequest:
+    """What is asked for one case."""
+
+    case: Case
+    dataset: str
+    levels: tuple[str, ...] | None
+    hide_sources: frozenset[str]
+
+
+def select_cases(
+    cases: Sequence[LabelledCase],
+    *,
+    split: str | None = None,
+    filters: Sequence[str] = (),
+    limit: int | None = None,
+) -> list[LabelledCase]:
+    """Cases of a split whose tags have one of the wanted values (``category=1,2``), the first ``limit``.
+
+    Raises:
+        UsageError: an unknown split or tag, or nothing is left; the message lists what there is.
+    """
+    chosen = list(cases)
+    if split is not None:
+        _known("split", split, {case.split for _, case in cases if case.split})
+        chosen = [(dataset, case) for dataset, case in chosen if case.split == split]
+    for condition in filters:
+        tag, equals, values = condition.partition("=")
+        if not equals:
+            raise UsageError(f"a filter is tag=value[,value…], got {condition!r}")
+        _known("tag", tag, {name for _, case in cases for name in case.tags})
+        wanted = {value.strip() for value in values.split(",")}
+        there = {case.tags[tag] for _, case in cases if tag in case.tags}
+        for value in sorted(wanted):
+            _known(f"value of {tag}", value, there)
+        chosen = [(dataset, case) for dataset, case in chosen if case.tags.get(tag) in wanted]
+    if not chosen:
+        raise UsageError("no case is left by --split and --filter together")
+    return chosen[:limit]
+
+
+def evaluate(
+    cases: Sequence[LabelledCase],
+    ask: Callable[[EvalRequest], Trace],
+    out: Path,
+    *,
+    manifest: Mapping[str, Any],
+    variant: Variant = "near-miss",
+    levels: tuple[str, ...] | None = None,
+    progress: Progress = quiet,
+    seed: int = 0,
+) -> Summary:
+    """Asks and scores every case, in order, and writes into ``out``: ``rows.jsonl`` (equal for equal inputs, byte for
+    byte), ``failures.jsonl``, ``timings.jsonl``, ``summary.json``, ``summary.md``.
+
+    Raises:
+        AssayError: no case could be scored; the files are written all the same.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    failures: list[dict[str, str]] = []
+    with _written(out / "rows.jsonl") as row_file, _written(out / "timings.jsonl") as time_file:
+        for dataset, case in cases:
+            hidden = frozenset(case.hides if variant == "absent" else ())
+            request = EvalRequest(case=case, dataset=dataset, levels=levels, hide_sources=hidden)
+            try:
+                trace = ask(request)
+                row = scored(case, dataset, trace)
+            except Exception as error:  # noqa: BLE001 (one broken case never takes a run down)
+                failures.append({"case_id": case.case_id, "dataset": dataset, **_said(error)})
+            else:
+                rows.append(row)
+                _line(row_file, row)
+                _line(time_file, {"case_id": case.case_id, "ms": dict(trace.times_ms)})
+            progress(1)
+    whole = {**manifest, "variant": variant, "levels": levels, "seed": seed, "cases": len(cases)}
+    summary = Summary(
+        manifest=whole, figures=summarised(rows, seed=seed), n_cases=len(rows), failures=failures
+    )
+    with _written(out / "failures.jsonl") as file:
+        for failure in failures:
+            _line(file, failure)
+    for name, text in (("summary.json", summary.to_json()), ("summary.md", summary.to_markdown())):
+        with _written(out / name) as file:
+            file.write(text)
+    if failures and not rows:
+        first = failures[0]
+        raise AssayError(
+            f"all {len(failures)} cases failed, see {out}/failures.jsonl; the first: {first['message']}"
+        )
+    return summary
+
+
+def _known(what: str, wanted: str, there: set[str] | set[str | None]) -> None:
+    if wanted not in there:
+        listed = ", ".join(sorted(str(value) for value in there)[:20]) or "none"
+        raise UsageError(f"no {what} {wanted!r} in these cases; there are: {listed}")
+
+
+def _said(error: Exception) -> dict[str, str]:
+    return {"error": type(error).__name__, "message": " ".join(str(error).split())[:500]}
+
+
+def _line(file: IO[str], row: Mapping[str, Any]) -> None:
+    file.write(json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n")
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[str]]:
+    """A file that appears whole, when the block ends, under its name."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("w", encoding="utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
