@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -197,13 +198,12 @@ def _bar_label(reached: int, fell: int) -> str:
     return f"{reached:,}  (−{fell:,})" if fell else f"{reached:,}"
 
 
-def _slope_hover(row: object, space: str) -> str:
-    fused = getattr(row, "fused")  # noqa: B009 - a row of itertuples has no declared fields
+def _slope_hover(row: Any, space: str) -> str:
     lines = [
-        f"rank {row.before} → {row.after}",  # type: ignore[attr-defined]
-        f"fused {score(None if fused is None or math.isnan(fused) else fused)}",
-        f"{markup(space)} {score(row.reranked)}",  # type: ignore[attr-defined]
-        _wrapped(row.text),  # type: ignore[attr-defined]
+        f"rank {row.before} → {row.after}",
+        f"fused {score(None if pd.isna(row.fused) else row.fused)}",
+        f"{markup(space)} {score(row.reranked)}",
+        _wrapped(row.text),
     ]
     return "<br>".join(lines)
 

@@ -68,6 +68,8 @@ def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) 
         AssayError: what ``Workspace.ask`` raises.
     """
 
+    as_of, known_at = view.moments()
+
     def ask() -> Trace:
         return workspace.ask(
             view.question,
@@ -75,12 +77,12 @@ def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) 
             recipe=view.recipe,
             profile=profile,
             levels=view.levels or None,
-            as_of=view.as_of or None,
-            known_at=view.known_at or None,
+            as_of=as_of,
+            known_at=known_at,
         )
 
     content = f"{dataset.uid}@{dataset.revision}"
-    settings = (view.recipe, profile.name, profile.fingerprint, view.levels, view.as_of, view.known_at)
+    settings = (view.recipe, profile.name, profile.fingerprint, view.levels, as_of, known_at)
     return _kept(content, view.question, settings, ask)
 
 

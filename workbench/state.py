@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from core import clock
 from core import profile as profiles
-from core.errors import AssayError
+from core.errors import AssayError, UsageError
 from core.profile import Profile, Value
 from core.records import LEVELS
 from core.thresholds import BY_NAME, Setting, for_recipe
@@ -42,6 +43,20 @@ class View:
         """
         base = profiles.load(self.profile, self.recipe)
         return base.with_values(self.changes, name=f"{self.profile}-changed") if self.changes else base
+
+    def moments(self) -> tuple[str | None, str | None]:
+        """``as_of`` and ``known_at`` in UTC; None where empty.
+
+        Raises:
+            UsageError: not a date or time.
+        """
+        try:
+            return (
+                clock.parse(self.as_of) if self.as_of else None,
+                clock.parse(self.known_at) if self.known_at else None,
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
 
 
 def to_query(view: View) -> dict[str, str]:

@@ -23,7 +23,10 @@ TEXTS = {
     "n4": "The office plants need more light.",
     "n5": "Priya: the cafeteria menu changes on Monday.",
 }
-HOSTILE = "<script>document.title='owned'</script> ![x](http://evil.example/x.png) [click](javascript:alert(1)) 🚰 :red[no]"
+HOSTILE = (
+    "<script>document.title='owned'</script> ![x](http://evil.example/x.png) "
+    "[click](javascript:alert(1)) 🚰 :red[no]"
+)
 
 
 def node(
@@ -197,7 +200,8 @@ def graph_answered() -> Trace:
     answer = Answer(
         text=text, abstained=False, evidence=cited, closest=cited, confidence=0.78, confidence_space=COSINE
     )
-    return trace("graph", candidates, stages, answer)
+    made = trace("graph", candidates, stages, answer)
+    return replace(made, ranking=("fact:12", "chunk:4", "fact:13"))  # entities are not ranked
 
 
 def below_floor() -> Trace:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
-from core.profile import Value
 from core.trace import Candidate, Drop, Evidence, Trace
 from workbench import cards, remedy
 from workbench.plain import markup, number, shortened
 from workbench.views.answer import verdict
-from workbench.views.controls import current_knob_key
+from workbench.views.link import put_now
 
 
 def show(trace: Trace) -> None:
@@ -57,9 +54,5 @@ def _offer(trace: Trace, closest: Candidate) -> None:
         f"`{name}` {number(trace.values[name])} → **{number(value)}**" for name, value in changes.items()
     )
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.button("Let it through", key="let-through", icon=":material/tune:", on_click=_set, args=(changes,))
+    row.button("Let it through", key="let-through", icon=":material/tune:", on_click=put_now, args=(changes,))
     row.caption(f"The least change that does: {said}", width="content")
-
-
-def _set(changes: Mapping[str, Value]) -> None:
-    st.session_state.update({current_knob_key(name): value for name, value in changes.items()})

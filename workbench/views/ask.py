@@ -16,6 +16,7 @@ from workbench.views import (
     controls,
     details,
     evidence,
+    link,
     question,
     stages,
     thresholds,
@@ -40,7 +41,7 @@ def page() -> None:
 
 
 def _ask(workspace: Workspace) -> None:
-    for said in controls.open_link([found.name for found in workspace.store.datasets()]):
+    for said in link.open_link([found.name for found in workspace.store.datasets()]):
         st.warning(literal(said), icon=":material/link_off:")
     dataset = controls.dataset(workspace)
     view = controls.view(workspace, dataset)

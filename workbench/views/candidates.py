@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.trace import Trace
@@ -47,7 +49,7 @@ def show(trace: Trace) -> None:
         st.html(cards.candidate_card(trace.candidate(str(table.iloc[place]["candidate_id"]))))
 
 
-def _columns(scores: list[str]) -> dict[str, object]:
+def _columns(scores: list[str]) -> dict[str, Any]:
     numbers = {name: st.column_config.NumberColumn(name, format="%.4f") for name in scores}
     return numbers | {
         "rank": st.column_config.NumberColumn("rank", width="small", pinned=True),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from core import profile as profiles
@@ -18,38 +16,6 @@ ABOUT_RECIPE = {
     "memory": "memory: notes and syntheses, recalled wide and reranked",
     "brain": "brain: cites what clears a relevance floor, or abstains",
 }
-
-
-def open_link(datasets: Sequence[str]) -> list[str]:
-    """Once a session: what the address asks for becomes the state of the controls. Says what it could not take."""
-    session = st.session_state
-    if "opened" not in session:
-        view, said = state.from_query(st.query_params.to_dict(), datasets)
-        session["opened"] = said
-        session.update(
-            dataset=view.dataset,
-            recipe=view.recipe,
-            profile=view.profile,
-            question=view.question,
-            as_of=view.as_of,
-            known_at=view.known_at,
-        )
-        session[f"levels:{view.recipe}"] = list(view.levels)
-        session.update({knob_key(view, name): value for name, value in view.changes.items()})
-    if session.get("dataset") not in datasets:
-        session["dataset"] = datasets[0]
-    said: list[str] = session["opened"]
-    return said
-
-
-def knob_key(view: View, name: str) -> str:
-    """The key of a threshold's control: each recipe and profile keeps its own."""
-    return f"knob:{view.recipe}:{view.profile}:{name}"
-
-
-def current_knob_key(name: str) -> str:
-    """The same for the recipe and profile that are chosen now; for callbacks."""
-    return f"knob:{st.session_state['recipe']}:{st.session_state['profile']}:{name}"
 
 
 def dataset(workspace: Workspace) -> Dataset:

@@ -1,0 +1,121 @@
+"""The real app in a real browser: answer, citation, threshold, abstention; nothing loaded from elsewhere, no error."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from workbench.launch import LOOPBACK, command, environment
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_S = 60
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+
+
+@pytest.fixture
+def address(database: Callable[..., Path], tmp_path: Path) -> Iterator[str]:
+    """The app on a database of its own, in a process of its own."""
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        port = free.getsockname()[1]
+    log = (tmp_path / "app.log").open("wb")
+    process = subprocess.Popen(
+        command(port, headless=True), env=environment(database(hostile=True)), stdout=log, stderr=log
+    )
+    try:
+        _wait(f"http://{LOOPBACK}:{port}/_stcore/health")
+        yield f"http://{LOOPBACK}:{port}/"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        log.close()
+
+
+def _wait(url: str) -> None:
+    for _ in range(START_S * 4):
+        try:
+            with urlopen(url):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.25)
+    pytest.fail(f"the app did not answer within {START_S} s")
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[sync_api.Page]:
+    """A page whose errors and requests to elsewhere fail the test."""
+    wrong: list[str] = []
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        opened = browser.new_page(viewport={"width": 1280, "height": 900})
+        opened.set_default_timeout(60_000)
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        opened.on(
+            "request", lambda asked: wrong.append(asked.url) if _elsewhere(asked.url, address) else None
+        )
+        yield opened
+        browser.close()
+    assert wrong == []
+
+
+def _elsewhere(url: str, address: str) -> bool:
+    return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+
+
+def _background(page: sync_api.Page, selector: str) -> str:
+    return str(page.eval_on_selector(selector, "mark => getComputedStyle(mark).backgroundColor"))
+
+
+def test_answer_citation_threshold_abstention(page: sync_api.Page, address: str) -> None:
+    page.goto(f"{address}?dataset=meridian&profile=seed")
+    page.wait_for_selector(".assay-verdict.answered")
+    assert "requests over 10KB failed" in page.inner_text(".assay-answer")
+    plain = _background(page, "#evidence-1 mark")
+    page.click("a.assay-cite >> nth=0")
+    page.wait_for_function("document.querySelector('#evidence-1').matches(':target')")
+    assert _background(page, "#evidence-1 mark") != plain == _background(page, "#evidence-2 mark")
+    slider = page.get_by_role("slider", name="min cosine")
+    slider.focus()
+    slider.press("End")
+    page.wait_for_selector(".assay-verdict.abstained")
+    assert "floor.min_cosine asks for 1.000" in page.inner_text(".assay-answer")
+    assert "set.floor.min_cosine=1.0" in page.url
+    page.get_by_role("button", name="Let it through").click()
+    page.wait_for_selector(".assay-verdict.answered")
+
+
+def test_the_graph_is_drawn_and_a_click_reads_a_node(page: sync_api.Page, address: str) -> None:
+    page.goto(f"{address}?dataset=meridian&profile=seed&recipe=memory")
+    page.wait_for_selector(".assay-verdict.answered")
+    frame = page.frame_locator("iframe[title*='st_link_analysis']")
+    frame.locator("canvas").first.wait_for(state="visible")
+
+
+def test_hostile_data_runs_nothing(page: sync_api.Page, address: str) -> None:
+    page.goto(f"{address}?profile=seed&q=pumps+fail")
+    page.wait_for_selector(".assay-verdict.answered")
+    page.wait_for_selector("iframe[title*='st_link_analysis']")
+    assert page.title() != "owned"
+    assert "<script>document.title='owned'</script>" in page.inner_text(".assay-answer")
