@@ -58,10 +58,15 @@ class Datasets:
         return _dataset(rows[0])
 
     def matching(self, pattern: str, user_id: str = DEFAULT_USER) -> list[Dataset]:
-        """The dataset of that name, or all whose name fits a pattern such as ``locomo/*``, by name."""
-        if not any(mark in pattern for mark in "*?["):
-            return [self.dataset(pattern, user_id)]
-        found = [dataset for dataset in self.datasets(user_id) if fnmatchcase(dataset.name, pattern)]
+        """The dataset of that name, or all whose name fits a pattern such as ``locomo/*``, by name.
+
+        A dataset whose own name looks like a pattern (``notes [old]``) is found by that name.
+        """
+        known = self.datasets(user_id)
+        exact = [dataset for dataset in known if dataset.name == pattern]
+        if exact or not any(mark in pattern for mark in "*?["):
+            return exact or [self.dataset(pattern, user_id)]
+        found = [dataset for dataset in known if fnmatchcase(dataset.name, pattern)]
         if not found:
             raise NotFoundError(self._unknown(pattern, user_id))
         return found
