@@ -14,10 +14,21 @@ def cites(evidence: Evidence, gold: Gold) -> bool:
     stretch share at least half of the shorter one's characters."""
     if evidence.source != gold.source or (gold.turn is not None and evidence.turn != gold.turn):
         return False
-    if gold.start is None or gold.end is None:
-        return True
-    shared = min(evidence.end, gold.end) - max(evidence.start, gold.start)
-    return shared > 0 and 2 * shared >= min(evidence.end - evidence.start, gold.end - gold.start)
+    span = _span(evidence, gold)
+    if span is None:
+        return gold.start is None and gold.quote is None
+    shared = min(evidence.end, span[1]) - max(evidence.start, span[0])
+    return shared > 0 and 2 * shared >= min(evidence.end - evidence.start, span[1] - span[0])
+
+
+def _span(evidence: Evidence, gold: Gold) -> tuple[int, int] | None:
+    """Where the gold words stand in the evidence's text. By the words where they are given, since a chunk's offsets are
+    not its artifact's; None where they are not in it, or nothing narrower than the text is gold."""
+    if gold.quote is not None:
+        near = gold.start if gold.start is not None and evidence.text.startswith(gold.quote, gold.start) else None
+        start = near if near is not None else evidence.text.find(gold.quote)
+        return (start, start + len(gold.quote)) if start >= 0 else None
+    return None if gold.start is None or gold.end is None else (gold.start, gold.end)
 
 
 def finest(case: Case) -> tuple[Gold, ...]:

@@ -1,0 +1,256 @@
+"""The data set that ships: every line is sound, every name resolves, every quote stands where it is said to stand."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import fields
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from core import clock
+from core.ingest.items import ArtifactItem, EntityItem, FactItem, NodeItem
+from core.records import LEVELS
+from evals.cases import Case, Gold
+
+DATASETS = Path(__file__).parents[1] / "datasets"
+MERIDIAN = DATASETS / "meridian"
+MANIFEST: dict[str, Any] = json.loads((MERIDIAN / "manifest.json").read_text(encoding="utf-8"))
+KINDS: dict[str, dict[str, type[Any]]] = {
+    "artifacts.jsonl": {"artifact": ArtifactItem},
+    "graph.jsonl": {"entity": EntityItem, "fact": FactItem},
+    "log.jsonl": {"node": NodeItem},
+    "cases.jsonl": {"case": Case},
+}
+ANSWERABLE = {"direct", "paraphrase", "multi-hop", "temporal", "policy", "incident"}
+UNANSWERABLE = {"out-of-domain", "near-miss", "false-premise", "wrong-person"}
+
+
+def rows(kind: str) -> list[dict[str, Any]]:
+    """The objects of one kind without their ``kind``, in file order."""
+    file = next(name for name, kinds in KINDS.items() if kind in kinds)
+    lines = (MERIDIAN / file).read_text(encoding="utf-8").splitlines()
+    return [row for line in lines if (row := json.loads(line)).pop("kind") == kind]
+
+
+def cases() -> list[Case]:
+    return [Case.from_body(row) for row in rows("case")]
+
+
+def texts() -> dict[tuple[str, str | None], str]:
+    """Every text by what gold evidence names it by."""
+    stored = [*rows("artifact"), *rows("node")]
+    return {(row["source"], row.get("turn")): row["text"] for row in stored}
+
+
+def evidence(case: Case) -> list[Gold]:
+    return [*case.gold, *case.citations]
+
+
+@pytest.mark.parametrize("file", KINDS)
+def test_every_line_parses_with_exact_fields(file: str) -> None:
+    for number, line in enumerate((MERIDIAN / file).read_text(encoding="utf-8").splitlines(), 1):
+        row = json.loads(line)
+        assert next(iter(row)) == "kind", f"{file}:{number}"
+        item = KINDS[file][row.pop("kind")]
+        assert set(row) <= {field.name for field in fields(item)}, f"{file}:{number}"
+        TypeAdapter(item).validate_json(json.dumps(row), strict=True)
+
+
+def test_manifest_names_the_files_and_counts_them() -> None:
+    assert MANIFEST["files"] == list(KINDS)
+    assert (MANIFEST["name"], MANIFEST["licence"]) == ("meridian", "Apache-2.0")
+    counts = MANIFEST["counts"]
+    assert {kind: len(rows(kind)) for kind in ("artifact", "entity", "fact")} == {
+        kind: counts[kind] for kind in ("artifact", "entity", "fact")
+    }
+    assert Counter(row["level"] for row in rows("node")) == counts["node"]
+    assert sum(len(row.get("parents", ())) for row in rows("node")) == counts["link"]
+
+
+def test_manifest_counts_the_cases_by_split() -> None:
+    found = Counter((case.split, case.answerable) for case in cases())
+    for split, expected in MANIFEST["counts"]["case"].items():
+        assert found.pop((split, True)) == expected["answerable"]
+        assert found.pop((split, False)) == expected["unanswerable"]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("artifact", ("source",)),
+        ("entity", ("name",)),
+        ("fact", ("subject", "relation", "object", "valid_at", "created_at")),
+        ("node", ("name",)),
+        ("node", ("source", "turn")),
+        ("case", ("case_id",)),
+        ("case", ("question", "as_of", "known_at")),
+    ],
+)
+def test_names_are_unique(kind: str, key: tuple[str, ...]) -> None:
+    repeated = [
+        name
+        for name, count in Counter(tuple(row.get(k) for k in key) for row in rows(kind)).items()
+        if count > 1
+    ]
+    assert repeated == []
+
+
+def test_nothing_is_blank_or_padded() -> None:
+    for row in [*rows("artifact"), *rows("node")]:
+        assert row["text"] == row["text"].strip() != "", row["source"]
+
+
+def test_log_turns_stand_in_order_of_time() -> None:
+    turns = [row for row in rows("node") if row["level"] == "L0"]
+    for row in turns:
+        assert row["text"].startswith(f"{row['speaker']}: "), row["name"]
+        assert row["name"] == f"{row['session']}/{row['turn']}"
+        assert row["turn"] == f"t{row['position'] + 1}"
+    assert turns == sorted(turns, key=lambda row: (row["session"], row["position"]))
+    assert turns == sorted(turns, key=lambda row: clock.parse(row["valid_at"]))
+
+
+def test_parents_come_before_and_stand_one_level_lower() -> None:
+    seen: dict[str, dict[str, Any]] = {}
+    for row in rows("node"):
+        parents = row.get("parents", [])
+        assert bool(parents) == (row["level"] != "L0"), row["name"]
+        assert len(parents) == len(set(parents)), row["name"]
+        for parent in parents:
+            assert LEVELS.index(seen[parent]["level"]) == LEVELS.index(row["level"]) - 1, row["name"]
+            assert clock.parse(seen[parent]["valid_at"]) <= clock.parse(row["valid_at"]), row["name"]
+        seen[row["name"]] = row
+
+
+def test_facts_name_stored_entities_and_artifacts() -> None:
+    names = {row["name"] for row in rows("entity")}
+    sources = {row["source"] for row in rows("artifact")}
+    used: set[str] = set()
+    for row in rows("fact"):
+        used |= {row["subject"], row["object"]}
+        assert row["relation"] == row["relation"].lower().replace(" ", "_")
+        assert row["description"].endswith("."), row["description"]
+        assert row.get("artifact") in {None, *sources}, row["artifact"]
+    assert used == names
+
+
+def test_coordinates_belong_to_places() -> None:
+    for row in rows("entity"):
+        assert ("latitude" in row) == ("longitude" in row) == (row["type"] == "place"), row["name"]
+        assert -90 <= row.get("latitude", 0) <= 90, row["name"]
+        assert -180 <= row.get("longitude", 0) <= 180, row["name"]
+
+
+def test_times_of_facts_are_ordered() -> None:
+    for row in rows("fact"):
+        times = {key: clock.parse(row[key]) for key in row if key.endswith("_at")}
+        assert times["valid_at"] < times.get("invalid_at", "9999"), row["description"]
+        assert times["created_at"] <= times.get("expired_at", "9999"), row["description"]
+
+
+def test_spells_of_one_live_fact_do_not_overlap() -> None:
+    live = [row for row in rows("fact") if "expired_at" not in row]
+    spells = 0
+    for one, other in combinations(live, 2):
+        if all(one[key] == other[key] for key in ("subject", "relation", "object")):
+            first, second = sorted((one, other), key=lambda row: str(row["valid_at"]))
+            assert first["invalid_at"] <= second["valid_at"], first["description"]
+            spells += 1
+    assert spells == 1  # one person came back to a company
+
+
+def test_a_superseded_fact_has_a_successor_from_that_day() -> None:
+    facts = rows("fact")
+    superseded = [row for row in facts if "expired_at" in row]
+    assert len(superseded) == 3
+    for old in superseded:
+        key = (old["subject"], old["relation"], old["expired_at"])
+        assert key in {(row["subject"], row["relation"], row["created_at"]) for row in facts}, old[
+            "description"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "known_at", "town"),
+    [
+        ("2023-06-01", "2024-06-01", "Amersfoort"),
+        ("2024-02-01", "2024-04-01", "Amersfoort"),
+        ("2024-02-01", "2024-06-01", "Utrecht"),
+        ("2024-03-02", "2024-04-01", "Utrecht"),
+    ],
+)
+def test_the_correction_of_the_move_depends_on_when_it_is_known(as_of: str, known_at: str, town: str) -> None:
+    found = [
+        row["object"]
+        for row in rows("fact")
+        if row["relation"] == "has_head_office_in"
+        and row["valid_at"] <= as_of < row.get("invalid_at", "9999")
+        and row["created_at"] <= known_at < row.get("expired_at", "9999")
+    ]
+    assert found == [town]
+
+
+def test_gold_names_stored_texts_and_quotes_equal_their_spans() -> None:
+    stored = texts()
+    for case in cases():
+        for gold in evidence(case):
+            assert (gold.source, gold.turn) in stored, f"{case.case_id}: {gold.key}"
+        for cited in case.citations:
+            text = stored[cited.source, cited.turn]
+            assert cited.quote, case.case_id
+            assert text[cited.start : cited.end] == cited.quote, case.case_id
+        assert {gold.key for gold in case.gold} == {cited.key for cited in case.citations}, case.case_id
+
+
+def test_hidden_sources_are_stored() -> None:
+    sources = {source for source, _ in texts()}
+    assert {source for case in cases() for source in case.hides} <= sources
+
+
+def test_labels_fit_together() -> None:
+    for case in cases():
+        assert case.split in {"dev", "test"}, case.case_id
+        assert set(case.tags) == {"kind"}, case.case_id
+        assert case.tags["kind"] in (ANSWERABLE if case.answerable else UNANSWERABLE), case.case_id
+        assert bool(case.answers) == bool(case.gold) == case.answerable, case.case_id
+        assert bool(case.why_unanswerable) == (not case.answerable), case.case_id
+        assert case.tags["kind"] != "near-miss" or case.hides, case.case_id
+
+
+def test_each_split_has_every_kind() -> None:
+    found = {(case.split, case.tags["kind"]) for case in cases()}
+    assert found == {(split, kind) for split in ("dev", "test") for kind in ANSWERABLE | UNANSWERABLE}
+
+
+def test_a_dated_question_is_asked_after_its_evidence() -> None:
+    dated = {row["source"]: row["valid_at"] for row in rows("artifact") if "valid_at" in row}
+    for case in cases():
+        for gold in case.gold if case.as_of else ():
+            assert clock.parse(dated.get(gold.source, "0001")) <= clock.parse(case.as_of or ""), case.case_id
+
+
+def test_dev_and_test_share_no_source() -> None:
+    used: dict[str | None, set[str]] = {"dev": set(), "test": set()}
+    for case in cases():
+        used[case.split] |= {gold.source for gold in evidence(case)} | set(case.hides)
+    assert used["dev"] & used["test"] == set()
+
+
+def test_notes_stay_on_one_side_of_the_split() -> None:
+    """A note of one split made from turns of the other would tell the tuner what the test asks."""
+    split = {gold.source: case.split for case in cases() for gold in evidence(case)}
+    by_name = {row["name"]: row for row in rows("node")}
+    for row in by_name.values():
+        family = {row["source"], *(by_name[parent]["source"] for parent in row.get("parents", ()))}
+        assert len({split[source] for source in family if source in split}) <= 1, row["name"]
+
+
+def test_datasets_is_no_package() -> None:
+    """``import datasets`` must find the library of that name."""
+    assert list(DATASETS.rglob("*.py")) == []
