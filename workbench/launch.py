@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -50,7 +51,9 @@ def launch(db: Path | str | None = None, port: int = 8501, headless: bool = Fals
     _refuse_taken(port)
     print(f"Assay opens at http://{LOOPBACK}:{port} (stop with Ctrl+C)", file=sys.stderr)
     try:
-        code = subprocess.run(command(port, headless=headless), env=environment(db), check=False).returncode
+        with subprocess.Popen(command(port, headless=headless), env=environment(db)) as process:
+            signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # or the server would outlive us
+            code = process.wait()
     except KeyboardInterrupt:
         return
     if code > 0:
