@@ -128,8 +128,8 @@ class Workspace:
             reranker=self._reranker(profile),
             levels=_levels(levels, recipe),
             hide_sources=hide_sources,
-            as_of=clock.parse(as_of) if as_of else None,
-            known_at=clock.parse(known_at) if known_at else None,
+            as_of=_moment("as_of", as_of),
+            known_at=_moment("known_at", known_at),
             now=clock.now(),
             content="\x1f".join(self.store.content_hash(found.dataset_id) for found in datasets),
         )
@@ -179,6 +179,8 @@ class Workspace:
 def _check(question: str, recipe: Recipe, profile: Profile) -> None:
     if not question.strip():
         raise UsageError("the question is empty; write what you want to know")
+    if any("\ud800" <= mark <= "\udfff" for mark in question):
+        raise UsageError("the question holds half of a character (a lone surrogate); type it again")
     size = len(question.encode("utf-8", "surrogatepass"))
     if size > MAX_QUESTION:
         raise UsageError(f"the question has {size} bytes; at most {MAX_QUESTION} are taken")
@@ -186,6 +188,13 @@ def _check(question: str, recipe: Recipe, profile: Profile) -> None:
         raise UsageError(f"no recipe {recipe!r}; there are {', '.join(RECIPE_FUNCTIONS)}")
     if profile.recipe != recipe:
         raise UsageError(f"profile {profile.name!r} was loaded for recipe {profile.recipe}, not {recipe}")
+
+
+def _moment(name: str, text: str | None) -> str | None:
+    try:
+        return clock.parse(text) if text else None
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from error
 
 
 def _levels(levels: Iterable[str] | None, recipe: Recipe) -> tuple[str, ...] | None:

@@ -21,7 +21,7 @@ def evidence_of(
     provenance: tuple[Provenance, ...] = (),
 ) -> Evidence:
     """The evidence a citation of ``candidate`` stands for, with its best-matching sentence as the quote."""
-    start, end = best_sentence(candidate.text, question_stems, idf)
+    start, end = best_sentence(candidate.text, question_stems, idf, candidate.title)
     quote = fact_sentence(candidate.fact) if candidate.fact else candidate.text[start:end]
     return Evidence(
         candidate_id=candidate.candidate_id,

@@ -18,10 +18,10 @@ _HEADING = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
 
 
 def read_paths(paths: Sequence[Path]) -> Iterator[tuple[str, Item | Problem]]:
-    """Everything under ``paths`` in sorted order; hidden files are passed over. What cannot be read is a problem.
+    """Everything under ``paths`` in sorted order. What cannot be read is a problem.
 
-    Within a folder artifacts, entities and nodes come in file order, so that what refers stands after what it names
-    when files are named so; links and parents may also point forward within one call.
+    Hidden files are passed over, and a README beside native files. A fact's artifact must come before the fact (files
+    are read in the order of their names); links and parents may point forward.
 
     Raises:
         DataError: a path does not exist, or no file of a known kind is under them.
@@ -44,9 +44,14 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         yield path.parent, path
         return
     for file in sorted(path.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+        hidden = any(part.startswith(".") for part in file.relative_to(path).parts) or _describes(file)
         if not hidden and not file.is_dir() and file.suffix.lower() in (*TEXT_SUFFIXES, NATIVE_SUFFIX):
             yield path, file
+
+
+def _describes(file: Path) -> bool:
+    """A README beside native files tells people about them; it is none of the data."""
+    return file.stem.lower() == "readme" and any(file.parent.glob(f"*{NATIVE_SUFFIX}"))
 
 
 def _read(root: Path, file: Path) -> Iterator[tuple[str, Item | Problem]]:

@@ -25,7 +25,11 @@ def _span(evidence: Evidence, gold: Gold) -> tuple[int, int] | None:
     """Where the gold words stand in the evidence's text. By the words where they are given, since a chunk's offsets are
     not its artifact's; None where they are not in it, or nothing narrower than the text is gold."""
     if gold.quote is not None:
-        near = gold.start if gold.start is not None and evidence.text.startswith(gold.quote, gold.start) else None
+        near = (
+            gold.start
+            if gold.start is not None and evidence.text.startswith(gold.quote, gold.start)
+            else None
+        )
         start = near if near is not None else evidence.text.find(gold.quote)
         return (start, start + len(gold.quote)) if start >= 0 else None
     return None if gold.start is None or gold.end is None else (gold.start, gold.end)

@@ -51,3 +51,16 @@ def test_sentences_cover_every_visible_character_once(text):
     assert all(a[1] <= b[0] for a, b in pairwise(spans))
     covered = {i for start, end in spans for i in range(start, end)}
     assert all(i in covered for i, mark in enumerate(text) if not mark.isspace())
+
+
+def test_words_of_the_title_do_not_choose_the_sentence():
+    text = "Quito Quito is the capital. It rains in April."
+    question = set(stems("when does it rain in Quito"))
+    assert (
+        text[slice(*best_sentence(text, question, lambda stem: 1.0, title="Quito"))] == "It rains in April."
+    )
+    only = "It is old. Quito is a city."
+    assert (
+        only[slice(*best_sentence(only, set(stems("Quito")), lambda stem: 1.0, "Quito"))]
+        == "Quito is a city."
+    )
