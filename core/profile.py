@@ -71,6 +71,8 @@ class Profile:
     def bind(self, active: Mapping[str, str]) -> list[str]:
         """Checks every scored threshold against the spaces that will really be scored (family → full name).
 
+        A cut at the lowest value of its range drops nothing in any space and is not checked.
+
         Returns a notice for each wildcard that was bound. A family absent from ``active`` is not scored in this run.
 
         Raises:
@@ -80,7 +82,7 @@ class Profile:
         for name, declared in self.spaces.items():
             family = _family(BY_NAME[name])
             actual = active.get(family)
-            if actual is None or declared == actual:
+            if actual is None or declared == actual or self._drops_nothing(name):
                 continue
             if declared in (f"{family}/*", f"{actual.split('/')[0]}/*"):
                 notices.append(f"{name} = {self.values[name]} names no model; it is read in {actual}.")
@@ -91,6 +93,11 @@ class Profile:
                 f"tune it again in {actual!r} and write that space into the profile."
             )
         return notices
+
+    def _drops_nothing(self, name: str) -> bool:
+        knob = BY_NAME[name]
+        cut = isinstance(knob, Threshold) and knob.direction == "higher drops more"
+        return cut and self.values[name] == knob.low
 
 
 def load(name_or_path: str | Path, recipe: Recipe) -> Profile:

@@ -221,6 +221,17 @@ THRESHOLDS: tuple[Threshold, ...] = (
         about="least reranker score of a reranked node; without a reranker nothing is gated",
     ),
     Threshold(
+        name="gate.min_best_cosine",
+        stage="gate",
+        unit=_COSINE,
+        low=-1,
+        high=1,
+        direction="higher drops more",
+        space="cosine",
+        recipes=("memory",),
+        about="least cosine of the best node, its confidence; below it nothing is answered",
+    ),
+    Threshold(
         name="gate.min_cosine",
         stage="gate",
         unit=_COSINE,

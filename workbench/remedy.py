@@ -62,10 +62,16 @@ def _next_floor(trace: Trace, candidate: Candidate, changes: dict[str, Value]) -
 
 
 def _next_gate(trace: Trace, candidate: Candidate, changes: dict[str, Value]) -> Drop | None:
-    name = "gate.min_cosine" if trace.recipe == "graph" else "gate.min_rerank"
-    value = candidate.scores.get(trace.spaces.get("cosine" if trace.recipe == "graph" else "rerank", ""))
-    cut = float({**trace.values, **changes}[name])
-    return _drop("gate", name, cut, value) if value is not None and value < cut else None
+    read = {
+        "gate.min_cosine": candidate.scores.get(trace.spaces["cosine"]),
+        "gate.min_rerank": candidate.scores.get(trace.spaces.get("rerank", "")),
+        "gate.min_best_cosine": trace.answer.confidence,
+    }
+    for name, value in read.items():
+        cut = {**trace.values, **changes}.get(name)
+        if cut is not None and value is not None and value < float(cut):
+            return _drop("gate", name, float(cut), value)
+    return None
 
 
 def _drop(stage: str, threshold: str, cut: float, value: float) -> Drop:

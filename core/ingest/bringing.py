@@ -18,6 +18,14 @@ from core.store import Store, default_path
 
 Stream = Iterable[tuple[str, Item | Problem]]
 SHOWN_PROBLEMS = 20
+PLURALS = {
+    "artifact": "artifacts",
+    "entity": "entities",
+    "fact": "facts",
+    "node": "nodes",
+    "link": "links",
+    "case": "cases",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +136,9 @@ def _counted(report: IngestReport) -> str:
 def _total(reports: Iterable[IngestReport]) -> Counter[str]:
     total: Counter[str] = Counter()
     for report in reports:
-        total.update({f"{kind}s": count for kind, count in report.added.items() if count})
-        total.update({f"{kind}s updated": count for kind, count in report.updated.items() if count})
-        total.update({f"{kind}s unchanged": count for kind, count in report.unchanged.items() if count})
+        total.update({PLURALS[kind]: count for kind, count in report.added.items() if count})
+        total.update({f"{PLURALS[kind]} updated": count for kind, count in report.updated.items() if count})
+        total.update(
+            {f"{PLURALS[kind]} unchanged": count for kind, count in report.unchanged.items() if count}
+        )
     return total

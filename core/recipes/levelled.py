@@ -17,6 +17,7 @@ from core.stages import diversify, gate, rerank
 from core.stages.floor import CHECKS, PASSED, Floor
 from core.trace import Answer, Drop, Evidence, ReasonCode, Recipe, Trace
 
+BEST = "gate.min_best_cosine"
 Places = NDArray[np.int64]
 """Positions in the pool, in the current order."""
 
@@ -89,13 +90,18 @@ class LevelledRun:
         self._stage("diversify", before, self.order, None, ("mmr.lambda",))
 
     def gate(self) -> None:
-        """A floor on the reranker's own score."""
+        """A floor on the reranker's own score, and, where the profile has one, on the best node's cosine."""
         before, minimum = self.order, self.profile.number("gate.min_rerank")
         kept = gate.passes(self.pool.rerank[before], minimum)
         for place in before[~kept]:
             self._drop(int(place), "gate", "gate.min_rerank", float(self.pool.rerank[place]))
         self.order = before[kept]
-        self._stage("gate", before, self.order, "rerank", ("gate.min_rerank",))
+        settings = [name for name in self.profile.values if name.startswith("gate.")]
+        if BEST in settings and not gate.best_passes(self.pool.cosine, self.profile.number(BEST)):
+            for place in self.order:
+                self._drop(int(place), "gate", BEST, float(self.pool.cosine.max()))
+            self.order = before[:0]
+        self._stage("gate", before, self.order, "rerank", settings)
 
     def select(self) -> None:
         """The first ``select.k``."""

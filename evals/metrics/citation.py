@@ -11,9 +11,12 @@ from evals.cases import Case, Gold
 
 def cites(evidence: Evidence, gold: Gold) -> bool:
     """Same source, same turn where the gold names one, and where it names a stretch, the cited sentence and that
-    stretch share at least half of the shorter one's characters."""
+    stretch share at least half of the shorter one's characters. A fact has no stretch: it counts by the artifact it was
+    inferred from."""
     if evidence.source != gold.source or (gold.turn is not None and evidence.turn != gold.turn):
         return False
+    if evidence.kind == "fact":
+        return True
     span = _span(evidence, gold)
     if span is None:
         return gold.start is None and gold.quote is None

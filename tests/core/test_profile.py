@@ -98,6 +98,18 @@ def test_a_foreign_score_space_is_refused(tmp_path):
         mine.bind(MINILM)
 
 
+def test_a_cut_that_drops_nothing_needs_no_space():
+    notices = profiles.load("seed", "brain").bind(MINILM)
+    assert not any("floor.min_cosine" in notice for notice in notices)
+
+
+@pytest.mark.parametrize("name", ["default", "maxsim"])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_tuned_profiles_name_their_model_in_every_cut(name, recipe):
+    active = MINILM | {"rerank": "maxsim/minilm-l6-int8", "graph-points": "graph-points"}
+    assert profiles.load(name, recipe).bind(active) == []
+
+
 def test_equal_values_have_equal_fingerprints():
     seed = profiles.load("seed", "brain")
     assert seed.with_values({"mmr.lambda": 0.72}).fingerprint == seed.fingerprint
