@@ -96,8 +96,9 @@ class Profile:
 
     def _drops_nothing(self, name: str) -> bool:
         knob = BY_NAME[name]
-        cut = isinstance(knob, Threshold) and knob.direction == "higher drops more"
-        return cut and self.values[name] == knob.low
+        if not isinstance(knob, Threshold) or knob.direction != "higher drops more":
+            return False
+        return self.values[name] == knob.low
 
 
 def load(name_or_path: str | Path, recipe: Recipe) -> Profile:
