@@ -16,7 +16,7 @@ from core.trace import RECIPES, Recipe
 
 CHANGE = "set."
 """Prefix of a changed threshold in a link, e.g. ``set.floor.min_score=0.41``."""
-DEFAULT_RECIPE: Recipe = "brain"
+DEFAULT_RECIPE: Recipe = "memory"  # the one that shows every part: notes, their provenance and a reranker
 Name = TypeVar("Name", bound=str)
 MAX_LINKED_QUESTION = 2000
 """Characters of a question that a link carries; browsers cut longer addresses."""

@@ -21,12 +21,12 @@ MIN_COSINE = "knob:brain:seed:floor.min_cosine"
 
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch, nothing_shipped: None) -> Callable[..., AppTest]:
-    """``open_page(path, **query)`` runs the page on a database; profile seed unless the query says otherwise."""
+    """``open_page(path, **query)`` runs the page on a database; brain and seed unless the query says otherwise."""
 
     def run(path: Path, **query: str) -> AppTest:
         monkeypatch.setenv("ASSAY_DB", str(path))
         page = AppTest.from_file(APP, default_timeout=30)
-        for key, value in ({"profile": "seed"} | query).items():
+        for key, value in ({"profile": "seed", "recipe": "brain"} | query).items():
             page.query_params[key] = value
         return page.run()
 
@@ -48,6 +48,15 @@ def test_the_first_screen_is_an_answer_with_citations(
     assert 'href="#evidence-1"' in shown
     assert "<mark>Root cause: requests over 10KB failed" in shown
     assert "Made from" in shown
+
+
+def test_without_a_link_the_page_shows_notes_and_how_they_were_reranked(
+    database: Callable[..., Path], open_page: Callable[..., AppTest]
+) -> None:
+    page = open_page(database(), recipe="", profile="")
+    assert not page.exception
+    assert page.query_params["recipe"] == "memory"
+    assert page.query_params["profile"] == "default"
 
 
 @pytest.mark.parametrize("recipe", ["graph", "memory", "brain"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -64,21 +66,21 @@ def test_a_view_survives_its_link(view: View) -> None:
 def test_what_a_link_cannot_give_is_said_and_left_out(params: dict[str, str], words: str) -> None:
     view, said = from_query(params, DATASETS)
     assert len(said) == 1
-    with pytest.raises(AssertionError, match=words):
-        raise AssertionError(said[0])
+    assert re.search(words, said[0])
     assert view.changes == {}
     assert view.dataset == "meridian"
 
 
-def test_an_empty_address_is_the_first_data_set_and_brain() -> None:
+def test_an_empty_address_is_the_first_data_set_and_memory() -> None:
     view, said = from_query({}, DATASETS)
-    assert (view.dataset, view.recipe, view.question, said) == ("meridian", "brain", "", [])
+    assert (view.dataset, view.recipe, view.question, said) == ("meridian", "memory", "", [])
 
 
 def test_a_value_equal_to_the_profile_is_no_change() -> None:
     base = load("seed", "brain")
     view, said = from_query(
-        {"profile": "seed", "set.floor.min_score": str(base.values["floor.min_score"])}, DATASETS
+        {"recipe": "brain", "profile": "seed", "set.floor.min_score": str(base.values["floor.min_score"])},
+        DATASETS,
     )
     assert (view.changes, said) == ({}, [])
 
