@@ -27,14 +27,18 @@ def load(path: Path) -> Iterator[Row]:
             f"{path}: no such folder; CLAPnq holds dev_answerable.jsonl and dev_unanswerable.jsonl"
         )
     seen: dict[str, str] = {}
-    for name, answerable in (("dev_answerable.jsonl", True), ("dev_unanswerable.jsonl", False)):
-        for where, row in json_lines(found(path, name)):
+    files = [
+        (found(path, f"{SPLIT}_{name}.jsonl"), name == "answerable")
+        for name in ("answerable", "unanswerable")
+    ]
+    for file, answerable in files:
+        for where, row in json_lines(file):
             if isinstance(row, Problem):
                 yield "", where, row
                 continue
             try:
                 yield from _question(where, row, seen, answerable=answerable)
-            except (KeyError, TypeError, IndexError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 yield (
                     "",
                     where,
@@ -43,7 +47,9 @@ def load(path: Path) -> Iterator[Row]:
 
 
 def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerable: bool) -> Iterator[Row]:
-    (passage,) = row["passages"]
+    if len(row["passages"]) != 1:
+        raise ValueError(f"expected one passage, got {len(row['passages'])}")
+    passage = row["passages"][0]
     title, text = str(passage["title"]), str(passage["text"])
     digest = sha256("\n".join((title, text)).encode()).hexdigest()
     source = f"{title}#{digest[:12]}"
