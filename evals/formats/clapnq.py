@@ -63,12 +63,9 @@ def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerab
         dict.fromkeys(str(output["answer"]) for output in row["output"] if str(output["answer"]).strip())
     )
     citations, lost = _citations(source, text, row["output"])
-    for sentence in lost:
-        what = f"question {row['id']}: the selected sentence {sentence[:60]!r} is not in its passage"
-        yield "", where, Problem(where=where, what=what)
-    if answerable and any(not str(output["answer"]).strip() for output in row["output"]):
-        what = f"question {row['id']} is answerable but an annotator wrote no answer text; the others' count"
-        yield "", where, Problem(where=where, what=what, action="kept")
+    for what, action in _remarks(row, lost, answerable=answerable, cited=bool(citations)):
+        said = f"question {row['id']}: {what}"
+        yield "", where, Problem(where=where, what=said, action=action)
     case = Case(
         case_id=str(row["id"]),
         question=str(row["input"]),
@@ -82,6 +79,17 @@ def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerab
         tags={"answerable": "yes" if answerable else "no", "title": title},
     )
     yield "", where, CaseItem(case_id=case.case_id, body=case.to_body())
+
+
+def _remarks(
+    row: dict[str, Any], lost: list[str], *, answerable: bool, cited: bool
+) -> Iterator[tuple[str, str]]:
+    for sentence in lost:
+        yield f"the selected sentence {sentence[:60]!r} is not in its passage", "skipped"
+    if answerable and not cited and not lost:
+        yield "answerable, but no sentence was selected; its passage is the evidence", "kept"
+    if answerable and any(not str(output["answer"]).strip() for output in row["output"]):
+        yield "answerable, but an annotator wrote no answer text; the others' count", "kept"
 
 
 def _citations(source: str, text: str, outputs: list[dict[str, Any]]) -> tuple[tuple[Gold, ...], list[str]]:
