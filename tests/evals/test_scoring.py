@@ -36,6 +36,11 @@ def test_ten_hits_of_equal_score_and_a_question_with_a_documents_id(make_trace: 
             (Gold(source="log", turn="t2"), Gold(source="report")),
             ["log#t1", "report", "log#t2", "notes"],
         ),
+        # of one source as a whole and of one of its turns
+        (
+            (Gold(source="log", turn="t2"), Gold(source="log")),
+            ["log", "report#chunk-0", "log#t2", "report#chunk-1", "notes"],
+        ),
         ((), ["log", "report", "notes"]),
     ],
 )
