@@ -17,13 +17,31 @@ ABOUT = {
     "mrr": "1 / rank of the first gold evidence",
     "map": "mean precision at the gold evidence",
     "hit@1": "the first is gold",
-    "citation_precision": "share of the cited evidence that is gold, of answered cases",
-    "citation_recall": "share of the gold evidence that is cited, of answered cases",
+    "citation_precision": "share of the cited evidence that is gold, of answerable cases that were answered",
+    "citation_recall": "share of the gold evidence that is cited, of answerable cases that were answered",
     "correct": "answered citing gold, or rightly abstained",
-    "answered_answerable": "share answered of the answerable",
-    "answered_unanswerable": "share answered of the unanswerable, lower is better",
+    "coverage": "share answered",
+    "selective_risk": "share of the answered that is wrong, lower is better",
+    "answered_answerable": "share answered of the answerable; the rest is over-refusal",
+    "answered_unanswerable": "share answered of the unanswerable (false answers), lower is better",
     "auroc": "chance that an answerable case has more confidence than an unanswerable one",
     "aurc": "area under the risk-coverage curve, lower is better",
+}
+
+NO_GOLD = "have no relevant gold evidence"
+_NOT_CITED = "are unanswerable, were abstained from, or have no gold evidence"
+_UNKNOWN = "have hidden labels, or can be answered but have no gold evidence"
+_WHY = {
+    "citation_precision": _NOT_CITED,
+    "citation_recall": _NOT_CITED,
+    "correct": _UNKNOWN,
+    "selective_risk": _UNKNOWN,
+    "aurc": _UNKNOWN,
+    "auroc": "have hidden labels",
+}
+_NO_VALUE = {
+    "auroc": "needs both answerable and unanswerable cases",
+    "selective_risk": "nothing was answered",
 }
 
 
@@ -61,10 +79,7 @@ class Summary:
             "|---|---|---|---|---|---|",
         ]
         lines += [_line(name, figure) for name, figure in self.figures.items()]
-        lines += [
-            "",
-            "Cases without a judgement of a figure are counted under *not judged* and never as a zero.",
-        ]
+        lines += ["", *_missing(self.figures)]
         if self.failures:
             lines += ["", "## Failed", ""]
             lines += [
@@ -74,11 +89,24 @@ class Summary:
         return "\n".join(lines) + "\n"
 
 
+def _missing(figures: Mapping[str, Estimate]) -> list[str]:
+    """What was not judged, and why."""
+    lines = ["Cases without a judgement of a figure are counted under *not judged* and never as a zero."]
+    gaps: dict[str, list[str]] = {}
+    for name, figure in figures.items():
+        if figure.missing:
+            gaps.setdefault(f"{figure.missing} cases {_WHY.get(name, NO_GOLD)}", []).append(name)
+        if figure.value is None:
+            gaps.setdefault(_NO_VALUE.get(name, "no case to judge"), []).append(name)
+        elif figure.low is None:
+            gaps.setdefault("no interval: all cases are about one document", []).append(name)
+    return [*lines, *([""] if gaps else []), *(f"- {', '.join(names)}: {why}" for why, names in gaps.items())]
+
+
 def _line(name: str, figure: Estimate) -> str:
-    if figure.value is None or figure.low is None or figure.high is None:
-        return f"| {name} | – | – | {figure.n} | {figure.missing} | {ABOUT[name]} |"
-    interval = f"{figure.low:.3f} to {figure.high:.3f}"
-    return f"| {name} | {figure.value:.3f} | {interval} | {figure.n} | {figure.missing} | {ABOUT[name]} |"
+    value = "–" if figure.value is None else f"{figure.value:.3f}"
+    interval = "–" if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"
+    return f"| {name} | {value} | {interval} | {figure.n} | {figure.missing} | {ABOUT[name]} |"
 
 
 def _plain(text: str) -> str:

@@ -89,12 +89,15 @@ def evaluate(
             try:
                 trace = ask(request)
                 row = scored(case, dataset, trace)
+                line = _line(row)
             except Exception as error:  # noqa: BLE001 (one broken case never takes a run down)
                 failures.append({"case_id": case.case_id, "dataset": dataset, **_said(error)})
             else:
                 rows.append(row)
-                _line(row_file, row)
-                _line(time_file, {"case_id": case.case_id, "ms": dict(trace.times_ms)})
+                row_file.write(line)
+                time_file.write(
+                    _line({"case_id": case.case_id, "dataset": dataset, "ms": dict(trace.times_ms)})
+                )
             progress(1)
     whole = {**manifest, "variant": variant, "levels": levels, "seed": seed, "cases": len(cases)}
     summary = Summary(
@@ -102,7 +105,7 @@ def evaluate(
     )
     with _written(out / "failures.jsonl") as file:
         for failure in failures:
-            _line(file, failure)
+            file.write(_line(failure))
     for name, text in (("summary.json", summary.to_json()), ("summary.md", summary.to_markdown())):
         with _written(out / name) as file:
             file.write(text)
@@ -124,16 +127,20 @@ def _said(error: Exception) -> dict[str, str]:
     return {"error": type(error).__name__, "message": " ".join(str(error).split())[:500]}
 
 
-def _line(file: IO[str], row: Mapping[str, Any]) -> None:
-    file.write(json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n")
+def _line(row: Mapping[str, Any]) -> str:
+    """One line of JSON. ValueError for NaN or infinity, which JSON has not."""
+    return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
 
 
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
     """A file that appears whole, when the block ends, under its name."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("w", encoding="utf-8") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -29,20 +29,23 @@ def estimate(statistic: Statistic, clusters: Sequence[str], *, missing: int = 0,
     """The statistic over all cases, with the interval of resampled clusters.
 
     ``clusters`` (n,) names each case's cluster; whole clusters are drawn with replacement, since questions on one
-    document rise and fall together. No case: all None. Source: Efron & Tibshirani, An Introduction to the Bootstrap,
-    1993, ch. 13 (percentile); Davison & Hinkley, Bootstrap Methods, 1997, sec. 3.8 (clusters).
+    document rise and fall together. No case: all None. One cluster: no interval, since nothing shows how clusters differ.
+    A draw in which the statistic is NaN (only answerable cases, say) is left out of the interval.
+
+    Source: Efron & Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13 (percentile); Davison & Hinkley,
+    Bootstrap Methods, 1997, sec. 3.8 (clusters).
     """
     n = len(clusters)
     if n == 0:
         return Estimate(value=None, low=None, high=None, n=0, missing=missing)
     value = statistic(np.arange(n))
     names, of = np.unique(np.asarray(clusters), return_inverse=True)
+    if np.isnan(value) or len(names) == 1:
+        known = None if np.isnan(value) else float(value)
+        return Estimate(value=known, low=None, high=None, n=n, missing=missing)
     random = np.random.default_rng(seed)
     drawn = [statistic(np.repeat(np.arange(n), _times(random, len(names))[of])) for _ in range(RESAMPLES)]
-    found = np.array(drawn)[~np.isnan(drawn)]
-    if np.isnan(value) or not len(found):
-        return Estimate(value=None, low=None, high=None, n=n, missing=missing)
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=float(value), low=float(low), high=float(high), n=n, missing=missing)
 
 
@@ -56,6 +59,5 @@ def mean(values: Sequence[float], clusters: Sequence[str], *, seed: int = 0) -> 
     array = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(array)
     kept = [cluster for cluster, has in zip(clusters, known, strict=True) if has]
-    return estimate(
-        lambda rows: float(array[known][rows].mean()), kept, missing=int((~known).sum()), seed=seed
-    )
+    judged = array[known]
+    return estimate(lambda rows: float(judged[rows].mean()), kept, missing=int((~known).sum()), seed=seed)

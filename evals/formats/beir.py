@@ -13,9 +13,11 @@ from typing import Any
 
 from core.errors import DataError
 from core.ingest.items import ArtifactItem, CaseItem, Problem
+from core.records import text_hash
 from evals.cases import Case, Gold
 from evals.formats import Row
-from evals.formats.lines import found, json_lines, text_lines
+from evals.formats.lines import found, json_lines
+from evals.formats.qrels import judgements
 
 
 @dataclass(slots=True)
@@ -29,23 +31,27 @@ def load(path: Path) -> Iterator[Row]:
     """Documents, then one labelled question for each query and split it is judged in."""
     if not path.is_dir():
         raise DataError(f"{path}: no such folder; a BEIR folder holds corpus.jsonl, queries.jsonl and qrels/")
-    documents: dict[str, str] = {}
-    yield from _documents(found(path, "corpus.jsonl", "corpus.jsonl.gz"), documents)
+    corpus = found(path, "corpus.jsonl", "corpus.jsonl.gz")
+    asked = found(path, "queries.jsonl", "queries.jsonl.gz")
+    documents: dict[str, str | None] = {}  # hash of title and text by id, None where empty
+    yield from _documents(corpus, documents)
     queries: dict[str, _Query] = {}
-    yield from _queries(found(path, "queries.jsonl", "queries.jsonl.gz"), queries)
+    yield from _queries(asked, queries)
     for file in sorted((path / "qrels").glob("*.tsv")):
         yield from _judgements(file, documents, queries)
     for query_id, query in queries.items():
         yield from _cases(query_id, query)
 
 
-def _documents(file: Path, documents: dict[str, str]) -> Iterator[Row]:
+def _documents(file: Path, documents: dict[str, str | None]) -> Iterator[Row]:
     for where, row in json_lines(file):
         item = _document(where, row, documents)
         yield "", where, item
 
 
-def _document(where: str, row: dict[str, Any] | Problem, documents: dict[str, str]) -> ArtifactItem | Problem:
+def _document(
+    where: str, row: dict[str, Any] | Problem, documents: dict[str, str | None]
+) -> ArtifactItem | Problem:
     if isinstance(row, Problem):
         return row
     doc_id, text, title = _id(row.get("_id")), row.get("text"), row.get("title") or ""
@@ -53,15 +59,14 @@ def _document(where: str, row: dict[str, Any] | Problem, documents: dict[str, st
         return Problem(where=where, what=f"_id must be a name or a whole number, got {row.get('_id')!r}")
     if not isinstance(text, str) or not isinstance(title, str):
         return Problem(where=where, what=f"document {doc_id!r}: text and title must be texts")
-    if doc_id in documents:
-        same = documents[doc_id] == f"{title}\n{text}"
-        said = (
-            "again with the same text; taken once" if same else "again with another text; the first is kept"
-        )
-        return Problem(where=where, what=f"document {doc_id!r} stands here {said}")
     if not text.strip():
+        documents.setdefault(doc_id, None)
         return Problem(where=where, what=f"document {doc_id!r} is empty: there is nothing to find or cite")
-    documents[doc_id] = f"{title}\n{text}"
+    digest = text_hash(f"{title}\n{text}")
+    if (known := documents.get(doc_id)) is not None:
+        said = "with the same text; taken once" if known == digest else "with another text; the first is kept"
+        return Problem(where=where, what=f"document {doc_id!r} stands here again {said}")
+    documents[doc_id] = digest
     return ArtifactItem(source=doc_id, text=text, title=title.strip(), whole=True)
 
 
@@ -83,48 +88,20 @@ def _queries(file: Path, queries: dict[str, _Query]) -> Iterator[Row]:
             queries[query_id] = _Query(text=text, where=where)
 
 
-def _judgements(file: Path, documents: dict[str, str], queries: dict[str, _Query]) -> Iterator[Row]:
-    split = file.stem
-    judged: dict[tuple[str, str], int] = {}
-    contradicted: set[tuple[str, str]] = set()
-    for number, (where, line) in enumerate(text_lines(file)):
-        if isinstance(line, Problem):
-            yield "", where, line
-            continue
-        cells = line.split("\t")
-        if not line.strip() or (number == 0 and cells[0] == "query-id"):
-            continue
-        problem = _fault(where, cells, documents, queries)
-        if problem:
-            yield "", where, problem
-            continue
-        pair, score = (cells[0], cells[1]), int(cells[2])
-        if pair in judged:
-            same = judged[pair] == score
-            contradicted |= set() if same else {pair}
-            what = "judged again alike; counted once" if same else "judged otherwise before; neither is used"
-            yield "", where, Problem(where=where, what=f"{pair[0]!r} and {pair[1]!r}: {what}")
-        else:
-            judged[pair] = score
-    for (query_id, doc_id), score in judged.items():
-        if (query_id, doc_id) not in contradicted:
-            queries[query_id].gold.setdefault(split, {})[doc_id] = score
+def _judgements(file: Path, documents: dict[str, str | None], queries: dict[str, _Query]) -> Iterator[Row]:
+    def document_fault(doc_id: str) -> str | None:
+        if doc_id not in documents:
+            return f"the unknown document {doc_id!r}"
+        return f"the empty document {doc_id!r}" if documents[doc_id] is None else None
 
-
-def _fault(
-    where: str, cells: list[str], documents: dict[str, str], queries: dict[str, _Query]
-) -> Problem | None:
-    if len(cells) != 3:
-        return Problem(where=where, what=f"expected query-id, corpus-id and score, got {len(cells)} columns")
-    try:
-        int(cells[2])
-    except ValueError:
-        return Problem(where=where, what=f"score must be a whole number, got {cells[2]!r}")
-    if cells[0] not in queries:
-        return Problem(where=where, what=f"judgement of the unknown query {cells[0]!r}")
-    if cells[1] not in documents:
-        return Problem(where=where, what=f"judgement of the unknown document {cells[1]!r}")
-    return None
+    judged, problems = judgements(
+        file,
+        lambda query_id: None if query_id in queries else f"the unknown query {query_id!r}",
+        document_fault,
+    )
+    yield from (("", problem.where, problem) for problem in problems)
+    for query_id, relevance in judged.items():
+        queries[query_id].gold[file.stem] = relevance
 
 
 def _cases(query_id: str, query: _Query) -> Iterator[Row]:
@@ -135,7 +112,7 @@ def _cases(query_id: str, query: _Query) -> Iterator[Row]:
         case = Case(
             case_id=query_id if len(query.gold) == 1 else f"{query_id}@{split}",
             question=query.text,
-            gold=tuple(Gold(source=doc_id, relevance=max(0, score)) for doc_id, score in judged.items()),
+            gold=tuple(Gold(source=doc_id, relevance=score) for doc_id, score in judged.items()),
             split=split,
             tags={"split": split},
         )

@@ -27,14 +27,18 @@ def load(path: Path) -> Iterator[Row]:
             f"{path}: no such folder; CLAPnq holds dev_answerable.jsonl and dev_unanswerable.jsonl"
         )
     seen: dict[str, str] = {}
-    for name, answerable in (("dev_answerable.jsonl", True), ("dev_unanswerable.jsonl", False)):
-        for where, row in json_lines(found(path, name)):
+    files = [
+        (found(path, f"{SPLIT}_{name}.jsonl"), name == "answerable")
+        for name in ("answerable", "unanswerable")
+    ]
+    for file, answerable in files:
+        for where, row in json_lines(file):
             if isinstance(row, Problem):
                 yield "", where, row
                 continue
             try:
                 yield from _question(where, row, seen, answerable=answerable)
-            except (KeyError, TypeError, IndexError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 yield (
                     "",
                     where,
@@ -43,7 +47,9 @@ def load(path: Path) -> Iterator[Row]:
 
 
 def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerable: bool) -> Iterator[Row]:
-    (passage,) = row["passages"]
+    if len(row["passages"]) != 1:
+        raise ValueError(f"expected one passage, got {len(row['passages'])}")
+    passage = row["passages"][0]
     title, text = str(passage["title"]), str(passage["text"])
     digest = sha256("\n".join((title, text)).encode()).hexdigest()
     source = f"{title}#{digest[:12]}"
@@ -57,12 +63,9 @@ def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerab
         dict.fromkeys(str(output["answer"]) for output in row["output"] if str(output["answer"]).strip())
     )
     citations, lost = _citations(source, text, row["output"])
-    for sentence in lost:
-        what = f"question {row['id']}: the selected sentence {sentence[:60]!r} is not in its passage"
-        yield "", where, Problem(where=where, what=what)
-    if answerable and any(not str(output["answer"]).strip() for output in row["output"]):
-        what = f"question {row['id']} is answerable but an annotator wrote no answer text; the others' count"
-        yield "", where, Problem(where=where, what=what, action="kept")
+    for what, action in _remarks(row, lost, answerable=answerable, cited=bool(citations)):
+        said = f"question {row['id']}: {what}"
+        yield "", where, Problem(where=where, what=said, action=action)
     case = Case(
         case_id=str(row["id"]),
         question=str(row["input"]),
@@ -76,6 +79,17 @@ def _question(where: str, row: dict[str, Any], seen: dict[str, str], *, answerab
         tags={"answerable": "yes" if answerable else "no", "title": title},
     )
     yield "", where, CaseItem(case_id=case.case_id, body=case.to_body())
+
+
+def _remarks(
+    row: dict[str, Any], lost: list[str], *, answerable: bool, cited: bool
+) -> Iterator[tuple[str, str]]:
+    for sentence in lost:
+        yield f"the selected sentence {sentence[:60]!r} is not in its passage", "skipped"
+    if answerable and not cited and not lost:
+        yield "answerable, but no sentence was selected; its passage is the evidence", "kept"
+    if answerable and any(not str(output["answer"]).strip() for output in row["output"]):
+        yield "answerable, but an annotator wrote no answer text; the others' count", "kept"
 
 
 def _citations(source: str, text: str, outputs: list[dict[str, Any]]) -> tuple[tuple[Gold, ...], list[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,12 +18,14 @@ from core.errors import DataError
 from core.ingest.items import CaseItem, Item, NodeItem, Problem
 from evals.cases import Case, Gold
 from evals.formats import Row
+from evals.formats.turn_ids import cited_turns
 
 FILE = "locomo10.json"
 ADVERSARIAL = 5
-_TURN = re.compile(r"D(\d+):(\d+)")
-_REPAIRS = ((re.compile(r"^D:(\d+):(\d+)$"), r"D\1:\2"),)
 _SESSION = re.compile(r"^session_(\d+)$")
+
+Placed = tuple[str, Item | Problem]
+FAULTS = (KeyError, TypeError, AttributeError, ValueError)
 
 
 def load(path: Path) -> Iterator[Row]:
@@ -43,7 +44,7 @@ def load(path: Path) -> Iterator[Row]:
         try:
             name = str(conversation["sample_id"])
             rows = list(_Conversation(name, conversation, f"{file}:{name}").rows())
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except FAULTS as error:
             what = f"not a LoCoMo conversation: {type(error).__name__} {error}"
             yield f"/{number}", where, Problem(where=where, what=what)
             continue
@@ -58,12 +59,15 @@ class _Conversation:
         self.turns: set[str] = set()
         self.observations: dict[str, list[str]] = {}
 
-    def rows(self) -> Iterator[tuple[str, Item | Problem]]:
+    def rows(self) -> Iterator[Placed]:
         sessions = self._sessions()
         for number, turns in sessions.items():
+            yield from self._date_fault(number)
             for position, turn in enumerate(turns):
-                yield f"{self.where}:{turn['dia_id']}", self._turn(number, position, turn)
+                where = f"{self.where}:session_{number}[{position}]"
+                yield from _sound(where, "a turn", self._turn(where, number, position, turn))
         yield from self._dates_without_sessions(sessions)
+        yield from self._captions_without_images(sessions)
         for number in sessions:
             yield from self._observed(number)
         for number in sessions:
@@ -78,25 +82,55 @@ class _Conversation:
         }
         return dict(sorted(found.items()))
 
-    def _date(self, number: int) -> str | None:
-        text = self.body["conversation"].get(f"session_{number}_date_time")
-        return clock.to_text(datetime.strptime(text, "%I:%M %p on %d %B, %Y")) if text else None
+    def _date_text(self, number: int) -> str:
+        return str(self.body["conversation"].get(f"session_{number}_date_time"))
 
-    def _turn(self, number: int, position: int, turn: dict[str, Any]) -> NodeItem:
-        caption = turn.get("blip_caption")
-        image = f" [image: {caption}]" if caption else ""
-        self.turns.add(turn["dia_id"])
-        return NodeItem(
-            level="L0",
-            text=f"{turn['speaker']}: {turn['text']}{image}",
-            source=self.name,
-            turn=turn["dia_id"],
-            session=f"session_{number}",
-            position=position,
-            speaker=turn["speaker"],
-            name=turn["dia_id"],
-            valid_at=self._date(number),
+    def _date(self, number: int) -> str | None:
+        try:
+            return clock.to_text(datetime.strptime(self._date_text(number), "%I:%M %p on %d %B, %Y"))
+        except ValueError:
+            return None  # said once a session, by _date_fault
+
+    def _date_fault(self, number: int) -> Iterator[tuple[str, Problem]]:
+        if self._date(number) is None:
+            where = f"{self.where}:session_{number}_date_time"
+            what = (
+                f"no date like '1:56 pm on 8 May, 2023': {self._date_text(number)!r}; the session is undated"
+            )
+            yield where, Problem(where=where, what=what, action="kept")
+
+    def _turn(self, where: str, number: int, position: int, turn: Any) -> Iterator[Placed]:
+        caption = str(turn.get("blip_caption") or "").strip() if turn.get("img_url") else ""
+        dia_id, speaker, text = str(turn["dia_id"]), str(turn["speaker"]), str(turn["text"])
+        if not caption and not text.strip():
+            raise ValueError("it has no text")
+        self.turns.add(dia_id)
+        yield (
+            where,
+            NodeItem(
+                level="L0",
+                text=f"{speaker}: {text}" + (f" [image: {caption}]" if caption else ""),
+                source=self.name,
+                turn=dia_id,
+                session=f"session_{number}",
+                position=position,
+                speaker=speaker,
+                name=dia_id,
+                valid_at=self._date(number),
+            ),
         )
+
+    def _captions_without_images(
+        self, sessions: dict[int, list[dict[str, Any]]]
+    ) -> Iterator[tuple[str, Problem]]:
+        bare = sum(
+            isinstance(turn, dict) and bool(turn.get("blip_caption")) and not turn.get("img_url")
+            for turns in sessions.values()
+            for turn in turns
+        )
+        if bare:
+            what = f"{bare} turns have a caption and no image: what nobody was shown is no part of their text"
+            yield self.where, Problem(where=self.where, what=what)
 
     def _dates_without_sessions(self, sessions: dict[int, Any]) -> Iterator[tuple[str, Problem]]:
         for key in self.body["conversation"]:
@@ -105,22 +139,31 @@ class _Conversation:
                 where = f"{self.where}:{key}"
                 yield where, Problem(where=where, what="a date without a session")
 
-    def _observed(self, number: int) -> Iterator[tuple[str, Item | Problem]]:
+    def _observed(self, number: int) -> Iterator[Placed]:
         by_speaker = (self.body.get("observation") or {}).get(f"session_{number}_observation") or {}
         for speaker, observations in by_speaker.items():
-            for index, (text, cited) in enumerate(observations):
+            for index, observation in enumerate(observations):
                 where = f"{self.where}:session_{number}_observation:{speaker}:{index}"
-                parents, problems = self._cited(where, cited)
-                yield from ((where, problem) for problem in problems)
-                name = f"session_{number}/{speaker}/{index}"
-                self.observations.setdefault(f"session_{number}", []).append(name)
-                yield where, NodeItem(
-                    level="L1", text=text, source=self.name, turn=parents[0] if parents else None,
-                    session=f"session_{number}", speaker=speaker, name=name, valid_at=self._date(number),
-                    parents=tuple(parents),
-                )  # fmt: skip
+                yield from _sound(
+                    where, "an observation", self._observation(where, number, index, speaker, observation)
+                )
 
-    def _summary(self, number: int) -> Iterator[tuple[str, Item | Problem]]:
+    def _observation(
+        self, where: str, number: int, index: int, speaker: str, observation: Any
+    ) -> Iterator[Placed]:
+        text, cited = observation
+        text = _text(text)
+        parents, problems = cited_turns(where, cited, self.turns)
+        yield from ((where, problem) for problem in problems)
+        name = f"session_{number}/{speaker}/{index}"
+        self.observations.setdefault(f"session_{number}", []).append(name)
+        yield where, NodeItem(
+            level="L1", text=text, source=self.name, turn=parents[0] if parents else None,
+            session=f"session_{number}", speaker=speaker, name=name, valid_at=self._date(number),
+            parents=tuple(parents),
+        )  # fmt: skip
+
+    def _summary(self, number: int) -> Iterator[Placed]:
         text = (self.body.get("session_summary") or {}).get(f"session_{number}_summary")
         where = f"{self.where}:session_{number}_summary"
         if not text or not text.strip():
@@ -131,26 +174,29 @@ class _Conversation:
             valid_at=self._date(number), parents=tuple(self.observations.get(f"session_{number}", ())),
         )  # fmt: skip
 
-    def _questions(self) -> Iterator[tuple[str, Item | Problem]]:
-        asked = Counter[str]()
+    def _questions(self) -> Iterator[Placed]:
+        asked: set[str] = set()
         for index, question in enumerate(self.body["qa"]):
             where = f"{self.where}:qa[{index}]"
-            asked[question["question"]] += 1
-            if asked[question["question"]] > 1:
-                yield where, Problem(where=where, what="the question was asked before", action="kept")
-            evidence, problems = self._cited(where, question.get("evidence") or [])
-            yield from ((where, problem) for problem in problems)
-            if not question.get("evidence"):
-                yield where, Problem(where=where, what="the question has no evidence", action="kept")
-            case = self._case(index, question, evidence)
-            yield where, CaseItem(case_id=case.case_id, body=case.to_body())
+            yield from _sound(where, "a question", self._question(where, index, question, asked))
+
+    def _question(self, where: str, index: int, question: Any, asked: set[str]) -> Iterator[Placed]:
+        evidence, problems = cited_turns(where, question.get("evidence") or [], self.turns)
+        case = self._case(index, question, evidence)
+        if case.question in asked:
+            yield where, Problem(where=where, what="the question was asked before", action="kept")
+        asked.add(case.question)
+        yield from ((where, problem) for problem in problems)
+        if not question.get("evidence"):
+            yield where, Problem(where=where, what="the question has no evidence", action="kept")
+        yield where, CaseItem(case_id=case.case_id, body=case.to_body())
 
     def _case(self, index: int, question: dict[str, Any], evidence: list[str]) -> Case:
         adversarial = question["category"] == ADVERSARIAL
         answer = question.get("answer")
         return Case(
             case_id=f"{self.name}/q{index}",
-            question=question["question"],
+            question=_text(question["question"]),
             answers=() if answer is None or adversarial else (str(answer),),
             gold=tuple(Gold(source=self.name, turn=turn) for turn in evidence),
             answerable=not adversarial,
@@ -158,27 +204,16 @@ class _Conversation:
             tags={"category": str(question["category"])},
         )
 
-    def _cited(self, where: str, cited: Any) -> tuple[list[str], list[Problem]]:
-        """Turn ids as they should be, and a problem for each that had to be repaired or left out."""
-        turns: list[str] = []
-        problems = []
-        for value in cited if isinstance(cited, list) else [cited]:
-            repaired = self._repaired(str(value))
-            turns += [turn for turn in repaired if turn in self.turns]
-            if repaired != [value]:
-                said = f"repaired to {', '.join(repaired)}" if repaired else "skipped"
-                problems.append(Problem(where=where, what=f"malformed evidence id {value!r}", action=said))
-            for turn in repaired:
-                if turn not in self.turns:
-                    problems.append(
-                        Problem(where=where, what=f"evidence {turn!r} is no turn of the conversation")
-                    )
-        return list(dict.fromkeys(turns)), problems
 
-    def _repaired(self, value: str) -> list[str]:
-        """The turn ids a text can only mean; [] where it may mean anything."""
-        if value in self.turns:
-            return [value]
-        for pattern, form in _REPAIRS:
-            value = pattern.sub(form, value)
-        return [f"D{int(session)}:{int(turn)}" for session, turn in _TURN.findall(value)]
+def _sound(where: str, what: str, rows: Iterator[Placed]) -> Iterator[Placed]:
+    """The rows of one record; a malformed record is a problem of its own and takes nothing else down."""
+    try:
+        yield from list(rows)
+    except FAULTS as error:
+        yield where, Problem(where=where, what=f"not {what}: {type(error).__name__} {error}")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"expected a text, got {value!r}")
+    return value

@@ -14,7 +14,8 @@ from core.errors import DataError
 from core.ingest.items import ArtifactItem, CaseItem, Problem
 from evals.cases import Case, Gold
 from evals.formats import Row
-from evals.formats.lines import found, json_lines, text_lines
+from evals.formats.lines import found, json_lines
+from evals.formats.qrels import judgements
 
 SPLITS = ("train", "dev", "test")
 HIDDEN = "test"
@@ -24,58 +25,67 @@ def load(path: Path) -> Iterator[Row]:
     """Abstracts, then claims by split."""
     if not path.is_dir():
         raise DataError(f"{path}: no such folder; SciFact holds corpus.jsonl and claims_train/dev/test.jsonl")
-    sentences: dict[str, list[str]] = {}
-    for where, row in json_lines(found(path, "corpus.jsonl", "corpus.jsonl.gz")):
-        yield "", where, row if isinstance(row, Problem) else _abstract(where, row, sentences)
+    corpus = found(path, "corpus.jsonl", "corpus.jsonl.gz")
     files = [(split, path / f"claims_{split}.jsonl") for split in SPLITS]
     if not any(file.is_file() for _, file in files):
         raise DataError(f"{path}: expected claims_train.jsonl, claims_dev.jsonl or claims_test.jsonl")
+    sentences: dict[str, list[str]] = {}
+    for where, row in json_lines(corpus):
+        yield "", where, row if isinstance(row, Problem) else _abstract(where, row, sentences)
     for split, file in files:
         if file.is_file():
-            qrels: dict[str, list[str]] = {}
-            yield from _qrels(path / "qrels" / f"{split}.tsv", qrels)
-            for where, row in json_lines(file):
-                yield (
-                    "",
-                    where,
-                    row if isinstance(row, Problem) else _claim(where, row, split, sentences, qrels),
-                )
+            yield from _claims(file, path / "qrels" / f"{split}.tsv", split, sentences)
+
+
+def _claims(file: Path, qrels: Path, split: str, sentences: dict[str, list[str]]) -> Iterator[Row]:
+    rows = list(json_lines(file))
+    claims = {str(row.get("id")) for _, row in rows if not isinstance(row, Problem)}
+    relevant: dict[str, dict[str, int]] = {}
+    if qrels.is_file():
+        relevant, problems = judgements(
+            qrels,
+            lambda claim_id: None if claim_id in claims else f"the unknown claim {claim_id!r}",
+            lambda doc_id: None if doc_id in sentences else f"the unknown document {doc_id!r}",
+        )
+        yield from (("", problem.where, problem) for problem in problems)
+    for where, row in rows:
+        yield "", where, row if isinstance(row, Problem) else _claim(where, row, split, sentences, relevant)
 
 
 def _abstract(where: str, row: dict[str, Any], sentences: dict[str, list[str]]) -> ArtifactItem | Problem:
-    try:
-        doc_id, title, abstract = (
-            str(row["doc_id"]),
-            str(row["title"]),
-            [str(part).strip() for part in row["abstract"]],
-        )
-    except (KeyError, TypeError) as error:
-        return Problem(where=where, what=f"an abstract needs doc_id, title and abstract: {error}")
+    parts = row.get("abstract")
+    if row.get("doc_id") is None or not isinstance(parts, list):
+        return Problem(where=where, what="expected doc_id, title and abstract, a list of sentences")
+    doc_id, abstract = str(row["doc_id"]), [str(part).strip() for part in parts]
     if doc_id in sentences:
         return Problem(where=where, what=f"document {doc_id!r} stands here again; the first is kept")
     text = " ".join(abstract)
     if not text.strip():
         return Problem(where=where, what=f"document {doc_id!r} is empty: there is nothing to find or cite")
     sentences[doc_id] = abstract
-    return ArtifactItem(source=doc_id, text=text, title=title, whole=True)
+    return ArtifactItem(source=doc_id, text=text, title=str(row.get("title") or ""), whole=True)
 
 
 def _claim(
-    where: str, row: dict[str, Any], split: str, sentences: dict[str, list[str]], qrels: dict[str, list[str]]
+    where: str,
+    row: dict[str, Any],
+    split: str,
+    sentences: dict[str, list[str]],
+    qrels: dict[str, dict[str, int]],
 ) -> CaseItem | Problem:
     try:
         claim_id, claim, evidence = str(row["id"]), str(row["claim"]), dict(row.get("evidence") or {})
         cited = [str(doc_id) for doc_id in row.get("cited_doc_ids") or []]
         citations = tuple(_evidence(evidence, sentences))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        labels = {str(part["label"]) for parts in evidence.values() for part in parts}
+    except (KeyError, TypeError, ValueError) as error:
         return Problem(where=where, what=f"claim {row.get('id')!r}: {type(error).__name__}: {error}")
-    relevant = qrels.get(claim_id, [doc_id for doc_id in cited if doc_id in sentences])
-    labels = {str(part["label"]) for parts in evidence.values() for part in parts}
+    relevant = qrels.get(claim_id) or {doc_id: 1 for doc_id in cited if doc_id in sentences}
     hidden = split == HIDDEN
     case = Case(
         case_id=claim_id,
         question=claim,
-        gold=tuple(Gold(source=doc_id) for doc_id in relevant),
+        gold=tuple(Gold(source=doc_id, relevance=score) for doc_id, score in relevant.items()),
         citations=citations,
         answerable=None if hidden else bool(evidence),
         why_unanswerable=None if hidden or evidence else "no-evidence",
@@ -90,19 +100,12 @@ def _evidence(evidence: dict[str, Any], sentences: dict[str, list[str]]) -> Iter
     seen = set()
     for doc_id, parts in evidence.items():
         for index in (int(index) for part in parts for index in part["sentences"]):
+            if not 0 <= index < len(sentences.get(doc_id, ())):
+                raise ValueError(
+                    f"evidence is sentence {index} of document {doc_id!r}, which is not in the corpus"
+                )
             if (doc_id, index) not in seen:
                 seen.add((doc_id, index))
                 start = sum(len(sentence) + 1 for sentence in sentences[doc_id][:index])
                 quote = sentences[doc_id][index]
                 yield Gold(source=doc_id, start=start, end=start + len(quote), quote=quote)
-
-
-def _qrels(file: Path, qrels: dict[str, list[str]]) -> Iterator[Row]:
-    if not file.is_file():
-        return
-    for number, (where, line) in enumerate(text_lines(file)):
-        cells = [] if isinstance(line, Problem) else line.split("\t")
-        if len(cells) != 3:
-            yield "", where, Problem(where=where, what="expected query-id, corpus-id and score")
-        elif number and int(cells[2]) > 0:
-            qrels.setdefault(cells[0], []).append(cells[1])

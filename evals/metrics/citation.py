@@ -48,31 +48,48 @@ def supported(case: Case, evidence: Sequence[Evidence]) -> bool:
     return any(cites(item, gold) for item in evidence for gold in finest(case))
 
 
+def judgeable(case: Case) -> bool:
+    """Whether right and wrong can be told: it is known whether the case can be answered, and if so, on what evidence."""
+    return case.answerable is not None and (not case.answerable or bool(finest(case)))
+
+
 def correct(case: Case, answer: Answer) -> bool | None:
-    """Answerable: answered, citing at least one gold evidence. Unanswerable: abstained. None where it is not known, or
-    where an answerable case has no gold evidence to judge by."""
-    if case.answerable is None or (case.answerable and not finest(case)):
+    """Answerable: answered, citing at least one gold evidence. Unanswerable: abstained. None where it cannot be told."""
+    if not judgeable(case):
         return None
     if not case.answerable:
         return answer.abstained
     return not answer.abstained and supported(case, answer.evidence)
 
 
+def would_be_right(case: Case, answer: Answer) -> bool | None:
+    """Whether answering is right, had nothing been held back: for the risk-coverage curve, which sets its own cut.
+
+    Judged on what was cited, or would have been without a floor; an unanswerable case is never right when answered.
+    None where it cannot be told.
+    """
+    if not judgeable(case):
+        return None
+    considered = answer.closest if answer.abstained else answer.evidence
+    return bool(case.answerable) and supported(case, considered)
+
+
 def citation_precision(case: Case, answer: Answer) -> float:
-    """Share of the cited evidence that is gold; NaN without an answer or without gold.
+    """Share of the cited evidence that is gold, in [0, 1]; NaN where there is no answer, no gold evidence, or none that
+    could answer (an unanswerable case's gold is what retrieval is judged on and supports no answer).
 
     Source: Gao et al., Enabling LLMs to Generate Text with Citations (ALCE), EMNLP 2023, sec. 3, with gold evidence in
     place of an entailment model.
     """
     gold = finest(case)
-    if answer.abstained or not gold or not answer.evidence:
+    if answer.abstained or case.answerable is False or not gold or not answer.evidence:
         return math.nan
     return sum(any(cites(item, one) for one in gold) for item in answer.evidence) / len(answer.evidence)
 
 
 def citation_recall(case: Case, answer: Answer) -> float:
-    """Share of the gold evidence that is cited; NaN without an answer or without gold. Source: as citation precision."""
+    """Share of the gold evidence that is cited, in [0, 1]; NaN as citation precision, whose source it has."""
     gold = finest(case)
-    if answer.abstained or not gold:
+    if answer.abstained or case.answerable is False or not gold:
         return math.nan
     return sum(any(cites(item, one) for item in answer.evidence) for one in gold) / len(gold)

@@ -1,0 +1,94 @@
+"""AUROC against scikit-learn; the risk-coverage curve against a second implementation that averages over orders."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from evals.metrics.abstention import aurc, auroc, ordered_confidence, selective_risks
+
+CASES = st.lists(st.tuples(st.sampled_from([None, -0.5, 0.1, 0.2, 0.2001, 0.9]), st.booleans()), min_size=1)
+
+
+def split(cases: list[tuple[float | None, bool]]) -> tuple[np.ndarray, np.ndarray]:
+    return ordered_confidence([score for score, _ in cases]), np.array(
+        [flag for _, flag in cases], dtype=bool
+    )
+
+
+@pytest.mark.parametrize(
+    ("cases", "expected"),
+    [
+        ([(0.9, True), (0.1, False)], 1.0),
+        ([(0.1, True), (0.9, False)], 0.0),
+        ([(0.5, True), (0.5, False)], 0.5),
+        # pairs: 0.9>0.5 yes, 0.9>None yes, 0.5=0.5 half, 0.5>None yes → 3.5 / 4
+        ([(0.9, True), (0.5, True), (0.5, False), (None, False)], 3.5 / 4),
+        # nothing found comes below every score, negative ones too
+        ([(-0.9, True), (None, False)], 1.0),
+    ],
+)
+def test_auroc_by_hand(cases: list[tuple[float | None, bool]], expected: float) -> None:
+    assert auroc(*split(cases)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cases", [[], [(0.3, True)], [(0.3, False), (0.4, False)]])
+def test_auroc_of_one_class_is_no_number(cases: list[tuple[float | None, bool]]) -> None:
+    assert math.isnan(auroc(*split(cases)))
+
+
+@given(CASES.filter(lambda cases: len({flag for _, flag in cases}) == 2))
+def test_auroc_equals_scikit_learn(cases: list[tuple[float | None, bool]]) -> None:
+    confidence, answerable = split(cases)
+    finite = np.where(np.isinf(confidence), -9.0, confidence)
+    assert auroc(confidence, answerable) == pytest.approx(roc_auc_score(answerable, finite), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cases", "risks"),
+    [
+        ([(0.9, False), (0.5, True), (0.1, False)], [0, 1 / 2, 1 / 3]),
+        ([(0.1, False), (None, True), (0.9, False)], [0, 0, 1 / 3]),
+        # a tie is answered together: each of the two adds half a mistake
+        ([(0.5, True), (0.5, False)], [1 / 2, 1 / 2]),
+        ([(0.9, True), (0.5, True), (0.5, False)], [1, 1.5 / 2, 2 / 3]),
+    ],
+)
+def test_risk_coverage_by_hand(cases: list[tuple[float | None, bool]], risks: list[float]) -> None:
+    assert selective_risks(*split(cases)) == pytest.approx(risks)
+    assert aurc(*split(cases)) == pytest.approx(sum(risks) / len(risks))
+
+
+def test_aurc_of_nothing_is_no_number() -> None:
+    assert math.isnan(aurc(*split([])))
+
+
+@given(st.lists(st.tuples(st.sampled_from([None, 0.1, 0.2]), st.booleans()), min_size=1, max_size=5))
+def test_aurc_is_the_mean_over_all_orders_of_ties(cases: list[tuple[float | None, bool]]) -> None:
+    """Counts mistakes one by one along every order that respects confidence, and averages the areas."""
+    key = [-1.0 if score is None else score for score, _ in cases]
+    areas = []
+    for order in permutations(range(len(cases))):
+        if all(key[first] >= key[second] for first, second in pairwise(order)):
+            mistakes, area = 0, 0.0
+            for answered, place in enumerate(order, start=1):
+                mistakes += cases[place][1]
+                area += mistakes / answered
+            areas.append(area / len(cases))
+    assert aurc(*split(cases)) == pytest.approx(sum(areas) / len(areas))
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_neither_depends_on_the_order_of_the_input(
+    cases: list[tuple[float | None, bool]], draw: object
+) -> None:
+    shuffled = list(cases)
+    draw.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert aurc(*split(shuffled)) == pytest.approx(aurc(*split(cases)))
+    assert auroc(*split(shuffled)) == pytest.approx(auroc(*split(cases)), nan_ok=True)
