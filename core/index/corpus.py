@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence, Sized
 from functools import cached_property
 from hashlib import sha256
@@ -160,19 +159,9 @@ class Corpus:
             )
 
     def _in(self, column: str, wanted: Collection[str]) -> Mask:
-        rows = self._rows_by_level if column == "levels" else self._rows_by_source
-        found = np.zeros(len(self), dtype=bool)
-        for value in set(wanted):
-            found[rows.get(value, [])] = True
-        return found
-
-    @cached_property
-    def _rows_by_level(self) -> dict[str | None, list[int]]:
-        return _rows_by(self.columns.levels)
-
-    @cached_property
-    def _rows_by_source(self) -> dict[str | None, list[int]]:
-        return _rows_by(self.columns.sources)
+        values: Sequence[str | None] = getattr(self.columns, column)
+        chosen = set(wanted)
+        return np.fromiter((value in chosen for value in values), dtype=bool, count=len(values))
 
     def _stamp(self, parameters: str) -> dict[str, object]:
         return {"content": self.source.fingerprint, "rows": len(self), "parameters": parameters}
@@ -183,10 +172,3 @@ class Corpus:
 
     def _label(self, index: str) -> str:
         return f"{index} of {self.source.kind}s"
-
-
-def _rows_by(values: Sequence[str | None]) -> dict[str | None, list[int]]:
-    rows: dict[str | None, list[int]] = defaultdict(list)
-    for row, value in enumerate(values):
-        rows[value].append(row)
-    return dict(rows)

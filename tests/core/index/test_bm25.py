@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.index.bm25 import B, K1, SMALL, BM25Index, _Large, _Small
+from core.index.bm25 import K1, SMALL, B, BM25Index, _Large, _Small
 from core.text import stems
 
 TEXTS = ["The proxy failed; the proxy fails.", "", "Lunch at the canal.", "of the and", "Proxies and canals"]

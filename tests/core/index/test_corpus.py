@@ -224,7 +224,7 @@ def test_files_that_pass_their_checks_but_cannot_be_read_are_rebuilt(tmp_path):
 
 def test_another_revision_embedder_or_format_is_rebuilt_and_said(tmp_path, monkeypatch):
     use(fresh(tmp_path))
-    changed = fresh(tmp_path, ListSource(listed=["The ferry sails."] + TEXTS[1:], fingerprint="uid@2"))
+    changed = fresh(tmp_path, ListSource(listed=["The ferry sails.", *TEXTS[1:]], fingerprint="uid@2"))
     use(changed)
     assert changed.tfidf.scores("ferry")[0] > 0
     assert all("made for another content (uid@1, now uid@2)" in notice for notice in changed.notices[:3])
