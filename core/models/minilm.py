@@ -57,7 +57,8 @@ class MiniLM:
         of a text are read."""
         rows = np.zeros((len(texts), DIM), dtype=np.float32)
         for places, hidden, mask in _batches(texts):
-            pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+            # not a matrix product: its last bits would depend on the padding; the unit length makes the mean of the sum
+            pooled = np.einsum("bt,btd->bd", mask, hidden)
             rows[places] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
             progress(len(places))
         progress(int((~rows.any(axis=1)).sum()))

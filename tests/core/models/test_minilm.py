@@ -87,6 +87,15 @@ def test_a_vector_is_the_same_to_the_last_bit_whatever_stands_beside_it(order, s
         assert np.array_equal(MODEL.embed([TEXTS[place] for place in places]), singly[places])
 
 
+def test_padding_to_any_length_changes_no_bit():
+    words = "sea harbour ferry proxy canal buffer lunch orbit module lander".split()
+    texts = [" ".join(words[(place + word) % 10] for word in range(place + 1)) for place in range(60)]
+    together = MODEL.embed(texts)
+    for place, text in enumerate(texts):
+        assert np.array_equal(MODEL.embed([text])[0], together[place])
+        assert np.array_equal(MODEL.embed([texts[-1], text])[1], together[place])
+
+
 def test_token_vectors_are_unit_rows_one_a_word_piece_and_do_not_depend_on_the_batch():
     together = MODEL.token_vectors(TEXTS)
     for place, text in enumerate(TEXTS):
