@@ -32,6 +32,11 @@ def normalize(text: str) -> str:
     return unicodedata.normalize("NFKC", lowered)
 
 
+def well_formed(text: str) -> str:
+    """``text`` with each lone surrogate as U+FFFD, so that it can be encoded; JSON may carry such in ``\\ud800``."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def words(text: str) -> list[str]:
     """Words and numbers of ``text``, normalised, in order, stop words included."""
     return [word.replace("’", "'") for word in _WORD.findall(normalize(text))]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Sized
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import StoreError
 from core.index.base import Mask
 from core.index.bm25 import BM25Index
 from core.index.persist import opened
@@ -19,6 +20,10 @@ from core.index.tfidf import TfidfIndex
 from core.index.vectors import FaissIndex
 from core.models.base import Embedder, FloatArray
 from core.store import Columns
+
+Index = TypeVar("Index", bound=Sized)
+NAMED = 3
+"""Sources that a notice names."""
 
 
 class CorpusSource(Protocol):
@@ -101,44 +106,57 @@ class Corpus:
 
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
-        """(n, 2) the rows one position before and after in the same session of the same source; −1 for none."""
+        """(n, 2) the rows one position before and after in the same session, source and level; −1 for none."""
         columns = self.columns
         beside = np.full((len(self), 2), -1, dtype=np.int64)
-        places = zip(
-            columns.dataset_ids.tolist(), columns.sources, columns.sessions, columns.positions, strict=True
+        runs = zip(
+            columns.dataset_ids.tolist(), columns.sources, columns.levels, columns.sessions, strict=True
         )
-        keys = [None if session is None or position is None else (dataset, source, session, position)
-                for dataset, source, session, position in places]  # fmt: skip
+        keys = [None if run[-1] is None or position is None else (run, position)
+                for run, position in zip(runs, columns.positions, strict=True)]  # fmt: skip
         rows = {key: row for row, key in enumerate(keys) if key is not None}
-        for key, row in rows.items():
-            beside[row] = [rows.get((*key[:3], key[3] + step), -1) for step in (-1, 1)]
+        for (run, position), row in rows.items():
+            beside[row] = [rows.get((run, position + step), -1) for step in (-1, 1)]
         return beside
 
     @cached_property
     def _tfidf(self) -> TfidfIndex:
         stamp = self._stamp("stems")
         return opened(TfidfIndex, self._folder("tfidf"), self._label("TF-IDF index"), stamp,
-                      lambda: TfidfIndex.build(self.source.texts()), self.notices.append)  # fmt: skip
+                      lambda: self._whole(TfidfIndex.build(self.source.texts())), self.notices.append)  # fmt: skip
 
     @cached_property
     def _bm25(self) -> BM25Index:
         stamp = self._stamp(BM25Index.space)
         return opened(BM25Index, self._folder("bm25"), self._label("BM25 index"), stamp,
-                      lambda: BM25Index.build(self.source.texts()), self.notices.append)  # fmt: skip
+                      lambda: self._whole(BM25Index.build(self.source.texts())), self.notices.append)  # fmt: skip
 
     @cached_property
     def _vectors(self) -> FaissIndex:
         stamp = self._stamp("cosine") | {"embedder": self.embedder.model_id}
-        return opened(FaissIndex, self._folder("vectors"), self._label("vector index"), stamp,
-                      self._embedded, self.notices.append)  # fmt: skip
+        index = opened(FaissIndex, self._folder("vectors"), self._label("vector index"), stamp,
+                       lambda: self._whole(FaissIndex.build(self.source.vectors(self.embedder))),
+                       self.notices.append)  # fmt: skip
+        self._note_left_out(index)
+        return index
 
-    def _embedded(self) -> FaissIndex:
-        vectors = self.source.vectors(self.embedder)
-        without = int((~(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))).sum())
-        if without:
-            self.notices.append(f"{without} of {len(vectors)} {self.source.kind}s have no vector (no words, or the "
-                                "model gave none) and are found by words only.")  # fmt: skip
-        return FaissIndex.build(vectors)
+    def _whole(self, index: Index) -> Index:
+        if len(index) != len(self):
+            raise StoreError(
+                f"the {self.source.kind}s changed while they were indexed ({len(self)} rows, then {len(index)}); "
+                "ask again"
+            )
+        return index
+
+    def _note_left_out(self, index: FaissIndex) -> None:
+        rows = index.left_out.tolist()
+        if rows:
+            sources = list(dict.fromkeys(filter(None, (self.columns.sources[row] for row in rows))))
+            named = ", ".join(sources[:NAMED]) + (" …" if len(sources) > NAMED else "")
+            self.notices.append(
+                f"{len(rows)} of {len(self)} {self.source.kind}s have no vector (no words, or the model gave none) "
+                f"and are found by words only{': ' + named if named else ''}."
+            )
 
     def _in(self, column: str, wanted: Collection[str]) -> Mask:
         values: Sequence[str | None] = getattr(self.columns, column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Protocol, Self, TypeVar
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+LEFTOVER_SECONDS = 24 * 3600
+"""Age at which an unfinished folder is taken to be of a process that was killed."""
 
 
 class Savable(Protocol):
@@ -42,12 +45,13 @@ def opened(
     """
     if folder is None:
         return build()
-    fault = _fault(folder, stamp)
-    if fault is None:
-        try:
-            return kind.load(folder)
-        except (OSError, ValueError, KeyError, RuntimeError, EOFError) as error:
-            fault = f"it cannot be read ({type(error).__name__})"
+    for _ in range(2):  # a second look, should another process have put a new one there during the first
+        fault = _fault(folder, stamp)
+        if fault is None:
+            try:
+                return kind.load(folder)
+            except (OSError, ValueError, KeyError, RuntimeError, EOFError) as error:
+                fault = f"it cannot be read ({type(error).__name__})"
     if fault:
         notice(f"{label} rebuilt: {fault}.")
     index = build()
@@ -65,7 +69,7 @@ def _fault(folder: Path, stamp: dict[str, object]) -> str | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         sums = dict(manifest["files"])
-        written = manifest["stamp"]
+        written = dict(manifest["stamp"])
     except (OSError, ValueError, KeyError, TypeError):
         return "its manifest is damaged"
     for key, value in {**stamp, "format": FORMAT}.items():
@@ -93,6 +97,7 @@ def _write(index: Savable, folder: Path, stamp: dict[str, object]) -> None:
         _replace(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+        _sweep(folder)
 
 
 def _replace(fresh: Path, folder: Path) -> None:
@@ -106,6 +111,17 @@ def _replace(fresh: Path, folder: Path) -> None:
             raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes what killed processes left beside ``folder``."""
+    for left in folder.parent.glob(f".{folder.name}.*"):
+        try:
+            old = time.time() - left.stat().st_mtime > LEFTOVER_SECONDS
+        except OSError:  # gone meanwhile
+            continue
+        if old:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _checksum(file: Path) -> int:

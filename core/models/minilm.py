@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.models.base import FloatArray
+from core.models.limits import whole_number
 from core.progress import Progress, quiet
+from core.text import well_formed
 
 MODEL_ID = "minilm-l6-int8"
 DIM = 384
@@ -36,10 +39,15 @@ _TOKENIZER = (
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 _SPECIAL = 2  # [CLS] and [SEP] around every text
+_LOADING = Lock()
 
 
 class MiniLM:
-    """Mean pooling over tokens, unit length. Source: Reimers & Gurevych, Sentence-BERT, EMNLP 2019."""
+    """Mean pooling over tokens, unit length. Source: Reimers & Gurevych, Sentence-BERT, EMNLP 2019.
+
+    Only the weights are int8, sums are float32: a text's vector is the same to the last bit whatever texts it is
+    embedded beside. Threads may share it; all instances of a process share one session of ``ASSAY_THREADS`` threads.
+    """
 
     model_id = MODEL_ID
     dim = DIM
@@ -49,9 +57,11 @@ class MiniLM:
         of a text are read."""
         rows = np.zeros((len(texts), DIM), dtype=np.float32)
         for places, hidden, mask in _batches(texts):
-            pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+            # not a matrix product: its last bits would depend on the padding; the unit length makes the mean of the sum
+            pooled = np.einsum("bt,btd->bd", mask, hidden)
             rows[places] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
             progress(len(places))
+        progress(int((~rows.any(axis=1)).sum()))
         return rows
 
     def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
@@ -67,7 +77,8 @@ class MiniLM:
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
     """Places, last hidden states (b, tokens, 384) and mask (b, tokens) of length-sorted batches."""
-    encodings = _tokenizer().encode_batch_fast(list(texts)) if texts else []
+    session, tokenizer = _loaded()
+    encodings = tokenizer.encode_batch_fast([well_formed(text) for text in texts])
     lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > _SPECIAL]
@@ -81,7 +92,7 @@ def _batches(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], FloatArr
             ids[row, : lengths[place]] = encodings[place].ids
             mask[row, : lengths[place]] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        (hidden,) = _session().run(["last_hidden_state"], inputs)
+        (hidden,) = session.run(["last_hidden_state"], inputs)
         yield places, hidden, mask.astype(np.float32)
         start += size
 
@@ -92,12 +103,18 @@ def _batch_size(lengths: NDArray[np.int64]) -> int:
     return max(1, int(np.searchsorted(padded, BATCH_TOKENS, side="right")))
 
 
+def _loaded() -> tuple[Any, Any]:
+    """The process's session and tokenizer; threads that come at once wait for the first to load them."""
+    with _LOADING:
+        return _session(), _tokenizer()
+
+
 @cache
 def _session() -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = int(os.environ.get("ASSAY_THREADS") or os.cpu_count() or 1)
+    options.intra_op_num_threads = whole_number("ASSAY_THREADS", os.cpu_count() or 1)
     return onnxruntime.InferenceSession(str(_file(*_WEIGHTS)), options, providers=["CPUExecutionProvider"])
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from core.errors import ModelError
 from core.models.base import FloatArray
 from core.progress import Progress, quiet
+from core.text import well_formed
 
 MAX_INPUTS = 2048
 MAX_BYTES = 8192
@@ -17,6 +19,14 @@ MAX_BYTES = 8192
 MAX_REQUEST_BYTES = 300_000
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 TIMEOUT_SECONDS = 60
+RETRIES = 2
+_ADVICE = {
+    400: "check the model's name and that it embeds texts",
+    401: "check OPENAI_API_KEY",
+    403: "check that OPENAI_API_KEY may use this model",
+    404: "check the model's name and OPENAI_BASE_URL",
+}
+_LATER = "what is embedded so far is kept; run again to go on"
 
 
 class OpenAIEmbedder:
@@ -29,10 +39,10 @@ class OpenAIEmbedder:
         self.dim = DIMENSIONS.get(model, 0)
         self._model = model
         try:
-            self._client = openai.OpenAI(timeout=TIMEOUT_SECONDS, max_retries=2)
+            self._client = openai.OpenAI(timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
         except openai.OpenAIError as error:
             raise ModelError("OPENAI_API_KEY is not set; set it, or use --embedder minilm") from error
-        self.dim = self.dim or len(self._request(["dimension"])[0])
+        self.dim = self.dim or self._request(["dimension"], None).shape[1]
 
     def embed(self, texts: Sequence[str], progress: Progress = quiet) -> FloatArray:
         """(n, dim) float32 unit rows; zeros for blank texts, which are not sent. Long texts are cut at
@@ -44,33 +54,44 @@ class OpenAIEmbedder:
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         sent = [(place, _cut(text)) for place, text in enumerate(texts) if text.strip()]
         for batch in _batches(sent):
-            vectors = np.array(self._request([text for _, text in batch]), dtype=np.float32)
-            rows[[place for place, _ in batch]] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = self._request([text for _, text in batch], self.dim)
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            rows[[place for place, _ in batch]] = vectors / np.where(norms > 0, norms, 1)
             progress(len(batch))
         progress(len(texts) - len(sent))
         return rows
 
-    def _request(self, texts: list[str]) -> list[Any]:
+    def _request(self, texts: list[str], dim: int | None) -> FloatArray:
+        """(n, dim) float32 as the service gave them, in the order of ``texts``."""
         import openai
 
         try:
             reply = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
         except openai.OpenAIError as error:
-            status = getattr(error, "status_code", None)
-            said = f"answered {status}" if status else type(error).__name__
+            advice = _ADVICE.get(getattr(error, "status_code", 0), _LATER)
+            raise ModelError(f"embedding with {self._model} failed: {_said(error)}; {advice}") from None
+        vectors = [item.embedding for item in sorted(reply.data or (), key=lambda item: item.index)]
+        lengths = {len(vector) for vector in vectors}
+        if len(vectors) != len(texts) or len(lengths) != 1 or lengths != {dim or min(lengths)}:
             raise ModelError(
-                f"embedding with {self._model} failed: the service {said}; run again to go on"
-            ) from error
-        vectors = [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
-        if len(vectors) != len(texts):
-            raise ModelError(
-                f"embedding with {self._model} failed: {len(vectors)} vectors for {len(texts)} texts"
+                f"embedding with {self._model} failed: {len(vectors)} vectors of {sorted(lengths)} numbers for "
+                f"{len(texts)} texts of {dim or 'any'}; check OPENAI_BASE_URL"
             )
-        return vectors
+        return np.array(vectors, dtype=np.float32)
+
+
+def _said(error: Exception) -> str:
+    """What went wrong in one line, without the key."""
+    status = getattr(error, "status_code", None)
+    line = " ".join(str(error).split())
+    for secret in filter(None, (os.environ.get("OPENAI_API_KEY"),)):
+        line = line.replace(secret, "…")
+    line = re.sub(r"\bsk-[\w*-]+", "…", line)[:200]
+    return line if status else f"the service cannot be reached ({line})"
 
 
 def _cut(text: str) -> str:
-    return text.encode("utf-8", "replace")[:MAX_BYTES].decode("utf-8", "ignore")
+    return well_formed(text).encode()[:MAX_BYTES].decode("utf-8", "ignore")
 
 
 def _batches(sent: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

@@ -10,6 +10,7 @@ import numpy as np
 from core.errors import ModelError
 from core.models.base import FloatArray
 from core.progress import Progress, quiet
+from core.text import well_formed
 
 
 class SentenceTransformerEmbedder:
@@ -18,7 +19,9 @@ class SentenceTransformerEmbedder:
     def __init__(self, name: str) -> None:
         self.model_id = f"st-{name.replace('/', '--')}"
         self._model = _loaded("SentenceTransformer", name)
-        self.dim = int(self._model.get_sentence_embedding_dimension())
+        dimension: Any = getattr(self._model, "get_embedding_dimension", None)
+        dimension = dimension or self._model.get_sentence_embedding_dimension  # its former name
+        self.dim = int(dimension())
 
     def embed(self, texts: Sequence[str], progress: Progress = quiet) -> FloatArray:
         """(n, dim) float32 unit rows; zeros for blank texts."""
@@ -26,14 +29,16 @@ class SentenceTransformerEmbedder:
         spoken = [place for place, text in enumerate(texts) if text.strip()]
         if spoken:
             rows[spoken] = self._model.encode(
-                [texts[place] for place in spoken], normalize_embeddings=True, show_progress_bar=False
+                [well_formed(texts[place]) for place in spoken],
+                normalize_embeddings=True,
+                show_progress_bar=False,
             )
         progress(len(texts))
         return rows
 
 
 class CrossEncoderReranker:
-    """Any cross-encoder by name or folder; its raw score, in a space that carries its name."""
+    """Any cross-encoder by name or folder; the score its own activation gives, in a space that carries its name."""
 
     def __init__(self, name: str) -> None:
         self.space = f"cross-encoder/{name.replace('/', '--')}"
@@ -44,7 +49,7 @@ class CrossEncoderReranker:
         rows = np.full(len(passages), -1000.0, dtype=np.float32)
         spoken = [place for place, text in enumerate(passages) if text.strip()]
         if spoken and question.strip():
-            pairs = [(question, passages[place]) for place in spoken]
+            pairs = [(well_formed(question), well_formed(passages[place])) for place in spoken]
             found = np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32)
             rows[spoken] = found.reshape(len(spoken), -1)[:, 0]
         return rows

@@ -1,0 +1,106 @@
+"""The real loading code of sentence-transformers over a tiny random model made on the spot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import ModelError
+from core.models.registry import embedder, reranker
+
+ROOT = Path(__file__).resolve().parents[3]
+TEXTS = ["the sea", "", "the harbour and the sea", " \n"]
+present = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="the extra cross-encoder is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two layers with random weights and a vocabulary of letters, as transformers saves it."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *letters,
+        *(f"##{letter}" for letter in letters),
+    ]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary))
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        num_labels=1,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+@present
+def test_a_cross_encoder_scores_each_pair_and_puts_blanks_last(tiny_bert: Path):
+    from sentence_transformers import CrossEncoder
+
+    model = reranker(f"cross-encoder:{tiny_bert}")
+    assert model is not None
+    assert model.space == f"cross-encoder/{str(tiny_bert).replace('/', '--')}"
+    scores = model.scores("where is the harbour", TEXTS)
+    expected = CrossEncoder(str(tiny_bert)).predict([("where is the harbour", TEXTS[0])])
+    assert (scores.shape, scores.dtype) == ((4,), np.float32)
+    assert scores[0] == pytest.approx(float(expected[0]), abs=1e-5)
+    assert scores[0] != scores[2]
+    assert scores[1] == scores[3] == -1000
+    assert (model.scores("  ", TEXTS) == -1000).all()
+    assert model.scores("q", []).shape == (0,)
+
+
+@present
+def test_a_bi_encoder_gives_unit_rows_and_zeros_for_blanks(tiny_bert: Path):
+    model = embedder(f"sentence-transformers:{tiny_bert}")
+    seen: list[int] = []
+    rows = model.embed(TEXTS, seen.append)
+    assert (model.dim, rows.shape, rows.dtype) == (32, (4, 32), np.float32)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0], abs=1e-5)
+    assert sum(seen) == 4
+
+
+@present
+def test_a_model_that_is_not_there_is_one_line(tmp_path: Path):
+    with pytest.raises(ModelError, match=r"model '.*nowhere' cannot be loaded: ") as caught:
+        reranker(f"cross-encoder:{tmp_path / 'nowhere'}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", ["reranker('cross-encoder:any')", "embedder('sentence-transformers:any')"])
+def test_without_the_extra_one_line_says_how_to_install_it(call: str):
+    code = (
+        "import sys; sys.modules['sentence_transformers'] = None\n"
+        "from core.errors import ModelError\nfrom core.models.registry import embedder, reranker\n"
+        f"try:\n    {call}\nexcept ModelError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == "model 'any' needs an extra: pip install 'assay[cross-encoder]'\n"
