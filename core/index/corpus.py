@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Sized
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -95,14 +95,13 @@ class Corpus:
         hide_sources: Collection[str] = (),
     ) -> Mask | None:
         """(n,) True for the rows that pass every filter; None where all do."""
-        allowed = np.ones(len(self), dtype=bool)
-        if levels is not None:
-            allowed &= self._in("levels", levels)
-        if dataset_ids is not None:
-            allowed &= np.isin(self.columns.dataset_ids, list(dataset_ids))
-        if hide_sources:
-            allowed &= ~self._in("sources", hide_sources)
-        return None if allowed.all() else allowed
+        verdicts = [
+            self._levels.verdicts(levels, other=False) if levels is not None else None,
+            self._datasets.verdicts(dataset_ids, other=False) if dataset_ids is not None else None,
+            self._sources.verdicts(hide_sources, other=True) if hide_sources else None,
+        ]
+        said = [verdict for verdict in verdicts if verdict is not None]
+        return np.logical_and.reduce(said) if said else None
 
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
@@ -118,6 +117,18 @@ class Corpus:
         for (run, position), row in rows.items():
             beside[row] = [rows.get((run, position + step), -1) for step in (-1, 1)]
         return beside
+
+    @cached_property
+    def _levels(self) -> _Coded:
+        return _Coded(self.columns.levels)
+
+    @cached_property
+    def _datasets(self) -> _Coded:
+        return _Coded(self.columns.dataset_ids.tolist())
+
+    @cached_property
+    def _sources(self) -> _Coded:
+        return _Coded(self.columns.sources)
 
     @cached_property
     def _tfidf(self) -> TfidfIndex:
@@ -158,11 +169,6 @@ class Corpus:
                 f"and are found by words only{': ' + named if named else ''}."
             )
 
-    def _in(self, column: str, wanted: Collection[str]) -> Mask:
-        values: Sequence[str | None] = getattr(self.columns, column)
-        chosen = set(wanted)
-        return np.fromiter((value in chosen for value in values), dtype=bool, count=len(values))
-
     def _stamp(self, parameters: str) -> dict[str, object]:
         return {"content": self.source.fingerprint, "rows": len(self), "parameters": parameters}
 
@@ -172,3 +178,18 @@ class Corpus:
 
     def _label(self, index: str) -> str:
         return f"{index} of {self.source.kind}s"
+
+
+class _Coded:
+    """A column as one small number a row, so that a filter looks at its distinct values only."""
+
+    def __init__(self, values: Iterable[object]) -> None:
+        self._numbers: dict[object, int] = {}
+        coded = (self._numbers.setdefault(value, len(self._numbers)) for value in values)
+        self._codes = np.fromiter(coded, dtype=np.int32)
+
+    def verdicts(self, wanted: Iterable[object], *, other: bool) -> Mask | None:
+        """(n,) ``not other`` for rows with one of the ``wanted`` values, ``other`` for the rest; None: all True."""
+        by_value = np.full(len(self._numbers), other)
+        by_value[[self._numbers[value] for value in wanted if value in self._numbers]] = not other
+        return None if by_value.all() else by_value[self._codes]

@@ -15,7 +15,7 @@ from core.recipes.inquiry import Inquiry, Record
 from core.recipes.pool import Pool, recall_pool
 from core.stages import diversify, gate, rerank
 from core.stages.floor import CHECKS, PASSED, Floor
-from core.trace import Answer, Drop, Evidence, ReasonCode, Recipe, Trace
+from core.trace import Answer, Candidate, Drop, Evidence, ReasonCode, Recipe, Trace
 
 BEST = "gate.min_best_cosine"
 Places = NDArray[np.int64]
@@ -74,9 +74,9 @@ class LevelledRun:
         )
         read = (self.pool.overlap, self.pool.blended, self.pool.cosine)
         verdicts = floor.verdicts(*(scores[before] for scores in read))
-        for place, verdict in zip(before, verdicts, strict=True):
-            if verdict != PASSED:
-                self._drop(int(place), "floor", CHECKS[verdict], float(read[verdict][place]))
+        for verdict, check in enumerate(CHECKS):
+            fallen = before[verdicts == verdict]
+            self._drop("floor", check, fallen, read[verdict][fallen])
         self.order = before[verdicts == PASSED]
         self._stage("floor", before, self.order, None, (*CHECKS, "floor.strong_overlap"))
 
@@ -85,7 +85,9 @@ class LevelledRun:
         before, trade_off = self.order, self.profile.number("mmr.lambda")
         if len(before) > 1 and trade_off < 1:
             vectors = self.pool.vectors(before)
-            similar = np.clip(vectors @ vectors.T, 0, 1)
+            similar = np.clip(
+                np.einsum("id,jd->ij", vectors, vectors), 0, 1
+            )  # one thread: it is a small product
             self.order = before[diversify.mmr(self.relevance[before], similar, trade_off)]
         self._stage("diversify", before, self.order, None, ("mmr.lambda",))
 
@@ -93,13 +95,12 @@ class LevelledRun:
         """A floor on the reranker's own score, and, where the profile has one, on the best node's cosine."""
         before, minimum = self.order, self.profile.number("gate.min_rerank")
         kept = gate.passes(self.pool.rerank[before], minimum)
-        for place in before[~kept]:
-            self._drop(int(place), "gate", "gate.min_rerank", float(self.pool.rerank[place]))
+        self._drop("gate", "gate.min_rerank", before[~kept], self.pool.rerank[before[~kept]])
         self.order = before[kept]
         settings = [name for name in self.profile.values if name.startswith("gate.")]
         if BEST in settings and not gate.best_passes(self.pool.cosine, self.profile.number(BEST)):
-            for place in self.order:
-                self._drop(int(place), "gate", BEST, float(self.pool.cosine.max()))
+            best = np.full(len(self.order), self.pool.cosine.max(initial=-1))
+            self._drop("gate", BEST, self.order, best)
             self.order = before[:0]
         self._stage("gate", before, self.order, "rerank", settings)
 
@@ -112,24 +113,24 @@ class LevelledRun:
 
     def trace(self, recipe: Recipe, *, abstain: ReasonCode | None = None) -> Trace:
         """Writes the answer (or abstains, at once for the reason given) and closes the record."""
-        answer = self._answer(abstain)
-        self.record.lap("write")
         candidates = self.pool.candidates(self.drops)
+        answer = self._answer(candidates, abstain)
+        self.record.lap("write")
         return self.record.trace(recipe, candidates, self._ids(self.ranking), answer)
 
-    def _answer(self, abstain: ReasonCode | None) -> Answer:
+    def _answer(self, candidates: Sequence[Candidate], abstain: ReasonCode | None) -> Answer:
         confidence = self._confidence()
         space = self.inquiry.spaces.get(self.confidence_family)
         if not len(self.pool) or abstain or not len(self.order):
             reason: ReasonCode = abstain or ("below_floor" if len(self.pool) else "no_evidence")
             nearest = self.ranking[: self.profile.count("select.k")]
             fell = self.drops.get(int(nearest[0])) if len(nearest) and not abstain else None
-            closest = self._evidence(nearest)
+            closest = self._evidence(candidates, nearest)
             return abstention(
                 reason, closest=closest, fell=fell, confidence=confidence, confidence_space=space
             )
         self.record.notices.append(NOTICE)
-        evidence = self._evidence(self.order)
+        evidence = self._evidence(candidates, self.order)
         return Answer(
             text=listed(evidence),
             abstained=False,
@@ -143,29 +144,26 @@ class LevelledRun:
         scores = self.pool.blended if self.confidence_family == "tfidf+cosine" else self.pool.cosine
         return float(scores.max()) if scores.size else None
 
-    def _evidence(self, places: Places) -> tuple[Evidence, ...]:
+    def _evidence(self, candidates: Sequence[Candidate], places: Places) -> tuple[Evidence, ...]:
         ids = self._ids(places)
         provenance = walk(self.inquiry.store, self.inquiry.dataset_ids, ids)
         question, idf = self.pool.question_stems, self.pool.idf
         return tuple(
-            evidence_of(
-                self.pool.candidate(int(place)), question, idf, float(self.relevance[place]), provenance[node]
-            )
+            evidence_of(candidates[place], question, idf, float(self.relevance[place]), provenance[node])
             for place, node in zip(places, ids, strict=True)
         )
 
-    def _drop(self, place: int, stage: str, threshold: str, value: float) -> None:
-        cut = self.profile.number(threshold)
-        self.drops[place] = Drop(
-            stage=stage, threshold=threshold, cut=cut, value=value, space=self.pool.space_of(threshold)
-        )
+    def _drop(self, stage: str, threshold: str, places: Places, values: NDArray[np.floating]) -> None:
+        cut, space = self.profile.number(threshold), self.pool.space_of(threshold)
+        for place, value in zip(places.tolist(), values.tolist(), strict=True):
+            self.drops[place] = Drop(stage=stage, threshold=threshold, cut=cut, value=value, space=space)
 
     def _drop_beyond(self, stage: str, threshold: str, places: Places, *, first: int) -> None:
-        for rank, place in enumerate(places, start=first + 1):
-            self._drop(int(place), stage, threshold, float(rank))
+        self._drop(stage, threshold, places, np.arange(first + 1.0, first + 1 + len(places)))
 
-    def _ids(self, places: Sequence[int] | Rows) -> list[str]:
-        return [self.pool.nodes[place].node_id for place in places]
+    def _ids(self, places: Rows) -> list[str]:
+        nodes = self.pool.nodes
+        return [nodes[place].node_id for place in places.tolist()]
 
     def _stage(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -56,32 +57,15 @@ class Pool:
         knob = BY_NAME[threshold]
         return self.spaces.get(knob.space) if isinstance(knob, Threshold) and knob.space else None
 
-    def candidate(self, place: int, drop: Drop | None = None) -> Candidate:
-        """The node at ``place`` with its scores by space."""
-        node = self.nodes[place]
-        return Candidate(
-            candidate_id=node.node_id,
-            kind="node",
-            text=node.text,
-            source=node.source,
-            title=node.title,
-            turn=node.turn,
-            session=node.session,
-            speaker=node.speaker,
-            name=node.name,
-            level=node.level,
-            position=node.position,
-            valid_at=node.valid_at,
-            confidence=node.confidence,
-            scores=dict(self._scores(place)),
-            dropped=drop,
+    def candidates(self, drops: Mapping[int, Drop]) -> tuple[Candidate, ...]:
+        """All of the pool in fused order, each with its scores by space."""
+        return tuple(
+            _candidate(node, scores, drops.get(place))
+            for place, (node, scores) in enumerate(zip(self.nodes, self._scores(), strict=True))
         )
 
-    def candidates(self, drops: Mapping[int, Drop]) -> tuple[Candidate, ...]:
-        """All of the pool in fused order."""
-        return tuple(self.candidate(place, drops.get(place)) for place in range(len(self)))
-
-    def _scores(self, place: int) -> Iterator[tuple[str, float]]:
+    def _scores(self) -> Iterator[dict[str, float]]:
+        """For each node its finite scores by space."""
         columns = {
             **self.lexical,
             self.spaces["cosine"]: self.cosine,
@@ -91,9 +75,29 @@ class Pool:
         }
         if "rerank" in self.spaces:
             columns[self.spaces["rerank"]] = self.rerank
-        for space, scores in columns.items():
-            if np.isfinite(scores[place]):
-                yield space, float(scores[place])
+        scored = {space: scores.tolist() for space, scores in columns.items() if np.isfinite(scores).any()}
+        for row in zip(*scored.values(), strict=True):
+            yield {space: score for space, score in zip(scored, row, strict=True) if isfinite(score)}
+
+
+def _candidate(node: Node, scores: Mapping[str, float], drop: Drop | None) -> Candidate:
+    return Candidate(
+        candidate_id=node.node_id,
+        kind="node",
+        text=node.text,
+        source=node.source,
+        title=node.title,
+        turn=node.turn,
+        session=node.session,
+        speaker=node.speaker,
+        name=node.name,
+        level=node.level,
+        position=node.position,
+        valid_at=node.valid_at,
+        confidence=node.confidence,
+        scores=scores,
+        dropped=drop,
+    )
 
 
 def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
@@ -105,9 +109,9 @@ def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
     cosine = corpus.vectors.cosines(inquiry.vector, rows)
     blended = fuse.blend(tfidf[rows], cosine, profile.number("blend.weight"))
     fused = _fused(profile, lexical[rows], cosine, blended)
-    fused = fuse.with_neighbours(
-        fused, rows, corpus.neighbours[rows], profile.number("fusion.neighbour_weight")
-    )
+    beside = profile.number("fusion.neighbour_weight")
+    if beside:
+        fused = fuse.with_neighbours(fused, rows, corpus.neighbours[rows], beside)
     kept = ordered(fused, np.arange(len(rows)))[: profile.count("recall.keep")]
     nodes = inquiry.store.nodes(corpus.columns.row_ids[rows[kept]].tolist())
     if len(nodes) != len(kept):

@@ -14,10 +14,11 @@ def best_rows(scores: Scores, k: int, mask: Mask | None = None) -> Rows:
     """
     allowed = scores > 0 if mask is None else (scores > 0) & mask
     rows = np.flatnonzero(allowed)
+    found = scores[rows]
     if k < len(rows):
-        cut = np.partition(scores[rows], len(rows) - k)[len(rows) - k] if k > 0 else np.inf
-        rows = rows[scores[rows] >= cut]
-    return ordered(scores[rows], rows)[:k]
+        cut = np.partition(found, len(rows) - k)[len(rows) - k] if k > 0 else np.inf
+        rows, found = rows[found >= cut], found[found >= cut]
+    return ordered(found, rows)[:k]
 
 
 def ordered(scores: Scores, rows: Rows) -> Rows:

@@ -91,7 +91,7 @@ class Reading:
     def nodes(self, row_ids: Sequence[int]) -> list[Node]:
         """Nodes in the order asked; deleted ones are left out."""
         rows = self.database.rows(f"{_NODE} WHERE row_id {_IN}", (_json(row_ids),))
-        return _in_order(row_ids, {int(str(row[-1])): _node(row) for row in rows})
+        return _in_order(row_ids, {int(row[-1]): _node(row) for row in rows})  # type: ignore[call-overload]
 
     def nodes_by_id(self, dataset_ids: Sequence[int], node_ids: Sequence[str]) -> list[Node]:
         """Nodes by their sha256, in the order asked; unknown ones are left out."""
@@ -194,9 +194,41 @@ def _made(record: Callable[..., Any], names: str) -> Callable[[Sequence[Any]], A
     return lambda row: record(**dict(zip(keys, row, strict=False)))
 
 
-_node = _made(
-    Node, "node_id level text source turn session position speaker name title valid_at created_at confidence"
-)
+def _node(row: Sequence[Any]) -> Node:
+    """Spelled out, as a question reads a hundred nodes."""
+    (
+        node_id,
+        level,
+        text,
+        source,
+        turn,
+        session,
+        position,
+        speaker,
+        name,
+        title,
+        valid,
+        created,
+        confidence,
+        _,
+    ) = row
+    return Node(
+        node_id=node_id,
+        level=level,
+        text=text,
+        source=source,
+        turn=turn,
+        session=session,
+        position=position,
+        speaker=speaker,
+        name=name,
+        title=title,
+        valid_at=valid,
+        created_at=created,
+        confidence=confidence,
+    )
+
+
 _chunk = _made(Chunk, "chunk_id artifact_id source title position start text summary")
 _entity = _made(Entity, "entity_id name type description updated_at latitude longitude")
 _FACT_FIELDS = """fact_id source_id target_id source target relation description artifact_id valid_at invalid_at

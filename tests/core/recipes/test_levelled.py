@@ -96,6 +96,23 @@ def test_provenance_goes_down_to_the_turns(make_workspace, turns):
     assert [(p.level, p.hops) for p in by_name["lessons"].provenance] == [("L1", 1), ("L0", 2), ("L0", 2)]
 
 
+def test_the_best_cosine_gates_memory_as_a_whole(make_workspace, turns):
+    workspace = make_workspace(turns)
+    plain = seed("memory", rerank__method="none")
+    open_gate = workspace.ask(QUESTION, dataset="main", recipe="memory", profile=plain)
+    best = open_gate.answer.confidence
+    assert best == max(c.scores["cosine/bag-64"] for c in open_gate.candidates)
+    assert len(open_gate.answer.evidence) == 3
+    for cut, answered in ((best - 1e-4, True), (best + 1e-4, False)):
+        profile = plain.with_values({"gate.min_best_cosine": cut})
+        trace = workspace.ask(QUESTION, dataset="main", recipe="memory", profile=profile)
+        assert trace.answer.abstained is not answered
+        assert len(trace.answer.evidence) == (3 if answered else 0)
+        assert trace.answer.confidence == best
+    assert {c.dropped.threshold for c in trace.candidates if c.dropped} == {"gate.min_best_cosine"}
+    assert "gate.min_best_cosine" in trace.answer.explanation
+
+
 def test_hidden_sources_are_never_seen(make_workspace, turns):
     trace = make_workspace(turns).ask(
         QUESTION, dataset="main", recipe="brain", profile=seed("brain"), hide_sources=frozenset({"log"})
