@@ -171,6 +171,28 @@ def ingest(
     print(brought.to_json() if output is OutputFormat.json else brought.to_text())
 
 
+def embed(
+    dataset: options.DatasetPattern,
+    db: options.Db = None,
+    user: options.User = options.USER,
+    embedder: options.EmbedderOption = None,
+) -> None:
+    """Give every text of a dataset a vector of a model; what has one already is left alone."""
+    from core.ingest.embed import embed_missing
+    from core.models.registry import embedder as embedder_named
+    from core.progress import bar
+    from core.store import Store, default_path
+
+    with Store.open(db or default_path(), create=False) as store:
+        ids = [found.dataset_id for found in store.matching(dataset, user)]
+        with bar("embedding", unit="texts") as progress:
+            report = embed_missing(store, embedder_named(embedder), ids, progress=progress)
+    print(
+        f"embedded {report.embedded} texts, {report.cached} already were, "
+        f"{report.without_tokens} have no words to embed"
+    )
+
+
 def inferred_project(store: Store, folder: Path, user_id: str) -> str:
     """The project of a folder: ``project`` in the nearest `.assay.toml` upward, else the folder's own name if known.
 

@@ -75,6 +75,8 @@ def _fault(folder: Path, stamp: dict[str, object]) -> str | None:
         return "its manifest is damaged"
     for key, value in {**stamp, "format": FORMAT}.items():
         if written.get(key) != value:
+            if key == "content":
+                return "the data changed since it was made"
             return f"it was made for another {key} ({_short(written.get(key))}, now {_short(value)})"
     for name, expected in sums.items():
         try:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
+from core.errors import ModelError
 from core.models.base import Embedder, FloatArray
 from core.records import Dataset, text_hash
 from core.store import Columns, CorpusKind, Store
+
+SAMPLE = 64
+"""Texts that are looked at to see which models a dataset is embedded with."""
 
 
 class StoreCorpus:
@@ -42,6 +47,7 @@ class StoreCorpus:
         """(n, dim) float32 from the cache; what is missing is embedded and cached. Zeros for texts without tokens."""
         from core.ingest.embed import embed_missing
 
+        self._refuse_other_embedder(embedder)
         embed_missing(self._store, embedder, self._ids, kinds=[self.kind])
         hashes = [text_hash(text) for text in self.texts()]
         cached = self._store.embeddings.get(embedder.model_id, hashes)
@@ -49,3 +55,14 @@ class StoreCorpus:
         for row, key in enumerate(hashes):
             rows[row] = cached[key]
         return rows
+
+    def _refuse_other_embedder(self, embedder: Embedder) -> None:
+        """A question must not start hours of embedding because another model was named by accident."""
+        first = [text_hash(text) for text in islice(self.texts(), SAMPLE)]
+        models = self._store.embeddings.models(first)
+        if models and embedder.model_id not in models:
+            names = ", ".join(dataset.name for dataset in self._datasets[:3])
+            raise ModelError(
+                f"{names} is embedded with {' and '.join(models)}, not with {embedder.model_id}: "
+                f"run `assay embed --dataset {self._datasets[0].name} --embedder NAME` once, or ask with the other one"
+            )

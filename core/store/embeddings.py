@@ -35,6 +35,14 @@ class Embeddings:
         )
         return {str(key) for (key,) in rows}
 
+    def models(self, hashes: Sequence[str]) -> list[str]:
+        """The models that have a vector of any of the hashes, by name."""
+        rows = self._database.rows(
+            "SELECT DISTINCT model_id FROM embedding WHERE text_hash IN (SELECT value FROM json_each(?)) ORDER BY 1",
+            (json.dumps(list(dict.fromkeys(hashes))),),
+        )
+        return [str(model_id) for (model_id,) in rows]
+
     def put(self, model_id: str, hashes: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Stores (n, dim) vectors in one transaction.
 
