@@ -33,6 +33,7 @@ assay.command(
 assay.command("ingest", epilog="Example:  assay ingest handbook/ log.jsonl --dataset mine --dry-run")(
     core_cli.ingest
 )
+assay.command("embed", epilog="Example:  assay embed --dataset meridian --embedder wordllama")(core_cli.embed)
 assay.command("import", epilog="Example:  assay import locomo $ASSAY_DATA/locomo --dataset locomo")(
     evals_cli.import_
 )

@@ -227,7 +227,7 @@ def test_another_revision_embedder_or_format_is_rebuilt_and_said(tmp_path, monke
     changed = fresh(tmp_path, ListSource(listed=["The ferry sails.", *TEXTS[1:]], fingerprint="uid@2"))
     use(changed)
     assert changed.tfidf.scores("ferry")[0] > 0
-    assert all("made for another content (uid@1, now uid@2)" in notice for notice in changed.notices[:3])
+    assert all("rebuilt: the data changed since it was made" in notice for notice in changed.notices[:3])
     other = fresh(tmp_path, changed.source, StemEmbedder("other-32"))
     use(other)
     assert other.notices == [
