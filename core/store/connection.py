@@ -89,9 +89,17 @@ class Database:
             return self.connection().execute(sql, values).fetchall()
 
     def stream(self, sql: str, values: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
-        """The rows of a query, one at a time."""
+        """The rows of a query, one at a time, as they were at the start.
+
+        They come through a connection of their own: one that is in the middle of reading could not write any more
+        once another program has written.
+        """
         with self.errors():
-            yield from self.connection().execute(sql, values)
+            connection = self._connect()
+            try:
+                yield from connection.execute(sql, values)
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Closes every thread's connection."""
