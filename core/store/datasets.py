@@ -72,9 +72,8 @@ class Datasets:
         return found
 
     def ensure_dataset(self, name: str, user_id: str = DEFAULT_USER) -> Dataset:
-        """The dataset of that name, made if it does not exist."""
-        if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-            raise UsageError(f"a dataset's name is 1 to {MAX_NAME} printable characters, got {name[:50]!r}")
+        """The dataset of that name, made if it does not exist. Raises UsageError for what is no name."""
+        check_name(name)
         with self.database.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, ?, ?)",
@@ -133,6 +132,12 @@ class Datasets:
         more = f" and {len(known) - 10} more" if len(known) > 10 else ""
         there = f"there are {', '.join(known[:10])}{more}" if known else "there are none yet"
         return f"no dataset {name!r}: {there}; `assay ingest PATH --dataset NAME` makes one"
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError unless ``name`` can be a dataset's."""
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise UsageError(f"a dataset's name is 1 to {MAX_NAME} printable characters, got {name[:50]!r}")
 
 
 def _dataset(row: tuple[object, ...]) -> Dataset:
