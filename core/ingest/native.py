@@ -44,6 +44,8 @@ def _visible(text: str) -> str:
 
 
 Words = Annotated[str, AfterValidator(_visible)]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+"""What a column of numbers can hold."""
 Moment = Annotated[str, AfterValidator(clock.parse)]
 
 
@@ -106,7 +108,7 @@ class _Node(_Row):
     source: Words
     turn: str | None = None
     session: str | None = None
-    position: int | None = None
+    position: Whole | None = None
     speaker: str | None = None
     name: Words | None = None
     title: str = ""
@@ -186,6 +188,9 @@ def _case(row: dict[str, Any]) -> CaseItem:
         raise ValueError(f"case_id must be a name, got {case_id!r}")
     if not isinstance(body.get("question"), str) or not body["question"].strip():
         raise ValueError("question must not be blank")
+    json.dumps(
+        body, ensure_ascii=False, allow_nan=False
+    ).encode()  # refuses what cannot be stored: 1e999, surrogates
     return CaseItem(case_id=case_id, body=body)
 
 
