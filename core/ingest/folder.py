@@ -60,7 +60,7 @@ def _read(root: Path, file: Path) -> Iterator[tuple[str, Item | Problem]]:
     try:
         if where != str(file):
             yield where, Problem(where=where, what="the name is not UTF-8; rename it")
-        elif not file.resolve(strict=True).is_relative_to(root.resolve()):
+        elif not Path(os.path.realpath(file, strict=True)).is_relative_to(root.resolve()):
             yield where, Problem(where=where, what="a link that leads out of the folder")
         elif not file.is_file():
             yield where, Problem(where=where, what="no regular file")
