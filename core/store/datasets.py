@@ -75,8 +75,9 @@ class Datasets:
         """The dataset of that name, made if it does not exist. Raises UsageError for what is no name."""
         check_name(name)
         with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, ?, ?)",
+            connection.execute(  # no INSERT OR IGNORE, which would use up a number where there is nothing to insert
+                """INSERT INTO dataset (user_id, name, uid, created_at) SELECT ?1, ?2, ?3, ?4
+                   WHERE NOT EXISTS (SELECT 1 FROM dataset WHERE user_id = ?1 AND name = ?2)""",
                 (user_id, name, secrets.token_hex(16), clock.now()),
             )
         return self.dataset(name, user_id)
