@@ -4,23 +4,51 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from typing import Any
+
+import typer
 
 from core.errors import AssayError
 
 MISUSE = 2
+INTERRUPTED = 130
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+"""typer exports its errors of usage only by this one of them."""
 
 
-def run(command: Callable[[], object]) -> None:
+def run(application: typer.Typer) -> None:
     """Runs a typer application; an error that is the input's fault becomes one line and exit code 2."""
     try:
-        command()
+        code = application(standalone_mode=False)
+        sys.stdout.flush()
     except AssayError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(MISUSE) from None
+        _fail(str(error))
+    except _UsageError as error:
+        _misused(error)
     except BrokenPipeError:  # the reader (`| head`) went away: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-    except KeyboardInterrupt:
-        print("interrupted; what was acknowledged is kept, run the command again to go on", file=sys.stderr)
-        raise SystemExit(130) from None
+    except (KeyboardInterrupt, typer.Abort):
+        _interrupted()
+    else:
+        if code == INTERRUPTED:  # typer's own way to say it
+            _interrupted()
+        raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _misused(error: Any) -> None:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        raise SystemExit(MISUSE)
+    help_ = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
+    _fail(f"{error.format_message().rstrip('.')}{help_}")
+
+
+def _fail(message: str) -> None:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(MISUSE)
+
+
+def _interrupted() -> None:
+    print("interrupted; what was acknowledged is kept, run the command again to go on", file=sys.stderr)
+    raise SystemExit(INTERRUPTED)

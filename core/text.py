@@ -67,8 +67,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        head = text[start : match.start()]
-        if "\n" not in match.group() and _ABBREVIATION.search(head[-12:]):
+        head = text[max(start, match.start() - 12) : match.start()]
+        if "\n" not in match.group() and _ABBREVIATION.search(head):
             continue
         _add_span(text, start, match.start() + len(match.group().rstrip()), spans)
         start = match.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +18,6 @@ from core.store import Store, default_path
 
 Stream = Iterable[tuple[str, Item | Problem]]
 SHOWN_PROBLEMS = 20
-PLURALS = {
-    "artifact": "artifacts",
-    "entity": "entities",
-    "fact": "facts",
-    "node": "nodes",
-    "link": "links",
-    "case": "cases",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +81,13 @@ def bring_in(
     Raises:
         DataError: ``strict`` and anything wrong (nothing is written), or nothing could be read at all.
     """
-    if strict:
-        streams = _refuse_problems([(name, list(stream)) for name, stream in streams])
     path = db or default_path()
-    with Store.open(Path(":memory:") if dry_run and not path.exists() else path) as store:
-        reports = {}
-        for name, stream in streams:
-            with bar(f"storing {name}", unit="items") as progress:
-                reports[name] = ingest(
-                    store, name, stream, user_id=user_id, dry_run=dry_run, progress=progress
-                )
+    if strict:
+        streams = [(name, list(stream)) for name, stream in streams]
+        with _opened(path, dry_run=True) as store:
+            _refuse_problems(_stored(store, streams, user_id, dry_run=True))
+    with _opened(path, dry_run=dry_run) as store:
+        reports = _stored(store, streams, user_id, dry_run=dry_run)
         _refuse_nothing(reports)
         embedded = None
         if embed and not dry_run:
@@ -108,14 +97,26 @@ def bring_in(
     return Brought(reports=reports, embedded=embedded, dry_run=dry_run)
 
 
-def _refuse_problems(
-    streams: list[tuple[str, list[tuple[str, Item | Problem]]]],
-) -> Iterator[tuple[str, Stream]]:
-    problems = [item for _, rows in streams for _, item in rows if isinstance(item, Problem)]
+def _opened(path: Path, *, dry_run: bool) -> Store:
+    """The store; a dry run makes no file."""
+    return Store.open(Path(":memory:") if dry_run and not path.exists() else path)
+
+
+def _stored(
+    store: Store, streams: Iterable[tuple[str, Stream]], user_id: str, *, dry_run: bool
+) -> dict[str, IngestReport]:
+    reports = {}
+    for name, stream in streams:
+        with bar(f"storing {name}", unit="items") as progress:
+            reports[name] = ingest(store, name, stream, user_id=user_id, dry_run=dry_run, progress=progress)
+    return reports
+
+
+def _refuse_problems(reports: dict[str, IngestReport]) -> None:
+    problems = [problem for report in reports.values() for problem in report.problems]
     if problems:
         first = "; ".join(map(str, problems[:SHOWN_PROBLEMS]))
         raise DataError(f"{len(problems)} problems and --strict: nothing was written. {first}")
-    return iter(streams)
 
 
 def _refuse_nothing(reports: dict[str, IngestReport]) -> None:
@@ -136,9 +137,13 @@ def _counted(report: IngestReport) -> str:
 def _total(reports: Iterable[IngestReport]) -> Counter[str]:
     total: Counter[str] = Counter()
     for report in reports:
-        total.update({PLURALS[kind]: count for kind, count in report.added.items() if count})
-        total.update({f"{PLURALS[kind]} updated": count for kind, count in report.updated.items() if count})
+        total.update({_plural(kind): count for kind, count in report.added.items() if count})
+        total.update({f"{_plural(kind)} updated": count for kind, count in report.updated.items() if count})
         total.update(
-            {f"{PLURALS[kind]} unchanged": count for kind, count in report.unchanged.items() if count}
+            {f"{_plural(kind)} unchanged": count for kind, count in report.unchanged.items() if count}
         )
     return total
+
+
+def _plural(kind: str) -> str:
+    return "entities" if kind == "entity" else f"{kind}s"

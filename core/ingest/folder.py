@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,15 +56,20 @@ def _describes(file: Path) -> bool:
 
 
 def _read(root: Path, file: Path) -> Iterator[tuple[str, Item | Problem]]:
+    where = os.fsencode(file).decode("utf-8", "replace")
     try:
-        if not file.resolve(strict=True).is_relative_to(root.resolve()):
-            yield str(file), Problem(where=str(file), what="a link that leads out of the folder")
+        if where != str(file):
+            yield where, Problem(where=where, what="the name is not UTF-8; rename it")
+        elif not Path(os.path.realpath(file, strict=True)).is_relative_to(root.resolve()):
+            yield where, Problem(where=where, what="a link that leads out of the folder")
+        elif not file.is_file():
+            yield where, Problem(where=where, what="no regular file")
         elif file.suffix.lower() == NATIVE_SUFFIX:
             yield from read_native(file)
         else:
-            yield str(file), _artifact(root, file)
+            yield where, _artifact(root, file)
     except OSError as error:
-        yield str(file), Problem(where=str(file), what=f"cannot be read: {error.strerror or error}")
+        yield where, Problem(where=where, what=f"cannot be read: {error.strerror or error}")
 
 
 def _artifact(root: Path, file: Path) -> ArtifactItem | Problem:

@@ -15,12 +15,16 @@ def store_entity(target: Target, item: EntityItem) -> Outcome:
     """By normalised name and type; one that a fact brought in untyped takes the type given later."""
     name = _normal(item.name)
     values = (item.name, item.description, item.latitude, item.longitude, item.type)
-    target.repeated("entity", f"{item.name} ({item.type})", content_hash(*values))
+    target.repeated("entity", f"{name} ({item.type})", content_hash(*values))
+    given = (
+        "entity",
+        f"{name} ({UNTYPED})",
+    ) in target.seen  # an entity of its own, not one that waits for a type
     stored = target.rows(
         """SELECT entity_id, name, description, latitude, longitude, type FROM entity
            WHERE dataset_id = ? AND normal_name = ? AND (type = ? OR (type = ? AND description = ''))
            ORDER BY type = ? DESC LIMIT 1""",
-        target.dataset_id, name, item.type, UNTYPED, item.type,
+        target.dataset_id, name, item.type, item.type if given else UNTYPED, item.type,
     )  # fmt: skip
     if stored and stored[0][1:] == values:
         return "unchanged"

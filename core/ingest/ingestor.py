@@ -17,6 +17,7 @@ from core.ingest.outcome import Outcome, Refused, Target
 from core.progress import Progress, quiet
 from core.records import DEFAULT_USER
 from core.store import Store
+from core.store.datasets import check_name
 
 BATCH = 500
 """Items that are acknowledged at once."""
@@ -52,8 +53,9 @@ def ingest(
     An artifact of a known source with another text replaces the old one's chunks and nodes.
 
     Raises:
-        DataError: ``strict`` and anything wrong; nothing is written then.
+        DataError: ``strict`` and anything wrong; nothing is written then. UsageError: no name for a dataset.
     """
+    check_name(dataset_name)
     if strict:
         items = list(items)
         checked = ingest(store, dataset_name, items, user_id=user_id, dry_run=True)
@@ -70,14 +72,16 @@ def ingest(
                 raise _RollBackError
         except _RollBackError:
             return run.report()
-    store.ensure_dataset(dataset_name, user_id)
     stream = iter(items)
-    while part := list(islice(stream, batch)):
+    part = list(islice(stream, batch))  # before the dataset is made: what cannot be opened leaves none behind
+    store.ensure_dataset(dataset_name, user_id)
+    while part:
         with store.database.transaction() as connection:
             run.open(connection)
             run.take(connection, part, quiet)
             run.bump(connection)
         progress(len(part))
+        part = list(islice(stream, batch))
     with store.database.transaction() as connection:
         run.open(connection)
         run.finish(connection)
@@ -147,24 +151,32 @@ class _Run:
         )
 
     def _store(self, where: str, item: Item) -> None:
+        """All of an item or, where it is refused, nothing."""
+        connection = self.target.connection
+        connection.execute("SAVEPOINT item")
         try:
-            match item:
-                case ArtifactItem():
-                    self._count("artifact", store_artifact(self.target, item))
-                case EntityItem():
-                    self._count("entity", store_entity(self.target, item))
-                case FactItem():
-                    self._count("fact", store_fact(self.target, item))
-                case NodeItem():
-                    outcome, node = store_node(self.target, item)
-                    self._count("node", outcome)
-                    self._link(where, [(node, parent) for parent in item.parents])
-                case LinkItem():
-                    self._link(where, [(item.child, item.parent)])
-                case CaseItem():
-                    self._count("case", store_case(self.target, item))
+            self._store_kind(where, item)
         except Refused as refusal:
+            connection.execute("ROLLBACK TO item")
             self.problems.append(Problem(where=where, what=str(refusal)))
+        connection.execute("RELEASE item")
+
+    def _store_kind(self, where: str, item: Item) -> None:
+        match item:
+            case ArtifactItem():
+                self._count("artifact", store_artifact(self.target, item))
+            case EntityItem():
+                self._count("entity", store_entity(self.target, item))
+            case FactItem():
+                self._count("fact", store_fact(self.target, item))
+            case NodeItem():
+                outcome, node = store_node(self.target, item)
+                self._count("node", outcome)
+                self._link(where, [(node, parent) for parent in item.parents])
+            case LinkItem():
+                self._link(where, [(item.child, item.parent)])
+            case CaseItem():
+                self._count("case", store_case(self.target, item))
 
     def _link(self, where: str, ends: list[tuple[str, str]]) -> None:
         made, kept, problems = self.links.add(self.target, where, ends)

@@ -39,11 +39,12 @@ def _visible(text: str) -> str:
         raise ValueError("must not be blank")
     if "\x00" in text:
         raise ValueError("must not hold NUL characters")
-    text.encode()  # lone surrogates cannot be stored
     return text
 
 
 Words = Annotated[str, AfterValidator(_visible)]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+"""What a column of numbers can hold."""
 Moment = Annotated[str, AfterValidator(clock.parse)]
 
 
@@ -106,7 +107,7 @@ class _Node(_Row):
     source: Words
     turn: str | None = None
     session: str | None = None
-    position: int | None = None
+    position: Whole | None = None
     speaker: str | None = None
     name: Words | None = None
     title: str = ""
@@ -148,7 +149,7 @@ def read_native(path: Path) -> Iterator[tuple[str, Item | Problem]]:
 
 def _parsed(line: bytes, where: str) -> Item | Problem:
     try:
-        row = json.loads(line.decode("utf-8-sig"), parse_constant=_refuse)
+        row = json.loads(line.decode("utf-8-sig").rstrip(), parse_constant=_refuse)
         return _item(row)
     except UnicodeDecodeError as error:
         return Problem(where=where, what=f"not UTF-8 at byte {error.start + 1} of the line")
@@ -171,7 +172,7 @@ def _item(row: Any) -> Item:
     if not isinstance(kind, str) or kind not in _ROWS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     model, item = _ROWS[kind]
-    checked = model.model_validate_json(json.dumps(row))
+    checked = model.model_validate_json(_storable(row))
     values = {field.name: getattr(checked, field.name) for field in fields(item)}
     made: Item = item(
         **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -186,7 +187,18 @@ def _case(row: dict[str, Any]) -> CaseItem:
         raise ValueError(f"case_id must be a name, got {case_id!r}")
     if not isinstance(body.get("question"), str) or not body["question"].strip():
         raise ValueError("question must not be blank")
+    _storable(body)
     return CaseItem(case_id=case_id, body=body)
+
+
+def _storable(row: dict[str, Any]) -> str:
+    """``row`` as JSON; raises ValueError for what can be read and not be stored: ``1e999``, lone surrogates."""
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("holds half of a character (a lone surrogate); write it whole") from error
+    return text
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -23,6 +23,7 @@ def store_artifact(target: Target, item: ArtifactItem) -> Outcome:
         "SELECT artifact_id, content_hash FROM artifact WHERE dataset_id = ? AND source = ?", *key
     )
     if stored and stored[0][1] == content:
+        _recall_nodes(target, int(str(stored[0][0])))
         return "unchanged"
     values = (item.title, item.text, item.session, item.valid_at, content)
     if stored:
@@ -67,6 +68,13 @@ def _store_chunks(target: Target, item: ArtifactItem, artifact_id: int) -> None:
                 valid_at=item.valid_at,
             )
             store_node(target, node, artifact_id=artifact_id)
+
+
+def _recall_nodes(target: Target, artifact_id: int) -> None:
+    """The nodes of an unchanged artifact came before, just as when they were stored."""
+    sql = f"SELECT node_id, {_FIELDS} FROM node WHERE artifact_id = ?"  # noqa: S608 (a constant)
+    for key, *values in target.rows(sql, artifact_id):
+        target.repeated("node", str(key), content_hash(*values))
 
 
 def store_node(target: Target, item: NodeItem, artifact_id: int | None = None) -> tuple[Outcome, str]:

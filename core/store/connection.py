@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,8 +34,12 @@ class Database:
             raise StoreError(
                 f"cannot make the folder of {path}: {error.strerror}; choose another with --db"
             ) from error
-        with self.errors():
-            migrate(self.connection(), path)
+        try:
+            with self.errors():
+                migrate(self.connection(), path)
+        except StoreError:
+            self.close()
+            raise
 
     def connection(self) -> sqlite3.Connection:
         """This thread's connection, in autocommit: transactions are explicit."""
@@ -50,12 +55,10 @@ class Database:
             self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "readonly" not in str(error):  # a database on read-only media is still readable
-                raise
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+            _prepare(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     @contextmanager
@@ -69,8 +72,8 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """One write: all of it or nothing, acknowledged when the block ends."""
-        connection = self.connection()
         with self.errors():
+            connection = self.connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -86,9 +89,17 @@ class Database:
             return self.connection().execute(sql, values).fetchall()
 
     def stream(self, sql: str, values: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
-        """The rows of a query, one at a time."""
+        """The rows of a query, one at a time, as they were at the start.
+
+        They come through a connection of their own: one that is in the middle of reading could not write any more
+        once another program has written.
+        """
         with self.errors():
-            yield from self.connection().execute(sql, values)
+            connection = self._connect()
+            try:
+                yield from connection.execute(sql, values)
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Closes every thread's connection."""
@@ -97,6 +108,27 @@ class Database:
                 connection.close()
             self._all.clear()
         self._local = threading.local()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    _write_ahead(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switches to the write-ahead log; SQLite itself does not wait for another program that does so just then."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "readonly" in str(error):  # a database on read-only media is still readable
+                return
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _advice(error: sqlite3.Error) -> str:

@@ -72,12 +72,12 @@ class Datasets:
         return found
 
     def ensure_dataset(self, name: str, user_id: str = DEFAULT_USER) -> Dataset:
-        """The dataset of that name, made if it does not exist."""
-        if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-            raise UsageError(f"a dataset's name is 1 to {MAX_NAME} printable characters, got {name[:50]!r}")
+        """The dataset of that name, made if it does not exist. Raises UsageError for what is no name."""
+        check_name(name)
         with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, ?, ?)",
+            connection.execute(  # no INSERT OR IGNORE, which would use up a number where there is nothing to insert
+                """INSERT INTO dataset (user_id, name, uid, created_at) SELECT ?1, ?2, ?3, ?4
+                   WHERE NOT EXISTS (SELECT 1 FROM dataset WHERE user_id = ?1 AND name = ?2)""",
                 (user_id, name, secrets.token_hex(16), clock.now()),
             )
         return self.dataset(name, user_id)
@@ -133,6 +133,12 @@ class Datasets:
         more = f" and {len(known) - 10} more" if len(known) > 10 else ""
         there = f"there are {', '.join(known[:10])}{more}" if known else "there are none yet"
         return f"no dataset {name!r}: {there}; `assay ingest PATH --dataset NAME` makes one"
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError unless ``name`` can be a dataset's."""
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise UsageError(f"a dataset's name is 1 to {MAX_NAME} printable characters, got {name[:50]!r}")
 
 
 def _dataset(row: tuple[object, ...]) -> Dataset:

@@ -123,30 +123,43 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Brings the database to this version, each step in one transaction; another process may do it at the same time.
 
     Raises:
-        StoreError: the database is of a newer version.
+        StoreError: the database is of a newer version, or another program's.
     """
     if _version(connection, path) == VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in range(_version(connection, path), VERSION):
+        version = _version(connection, path)
+        if version == 0:
+            _refuse_foreign(connection, path)
+        for step in range(version, VERSION):
             for statement in _statements(MIGRATIONS[step]):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
+    if not 0 <= version <= VERSION:
         raise StoreError(
-            f"{path} was written by a newer Assay (schema {version}, this one knows {VERSION}); "
+            f"{path} was written by a newer Assay or another program (schema {version}, this one knows {VERSION}); "
             "upgrade Assay, or name another file with --db"
         )
     return version
+
+
+def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1").fetchall()
+    if tables:
+        raise StoreError(
+            f"{path} is another program's database (it holds a table {tables[0][0]!r}); "
+            "name another file with --db"
+        )
 
 
 def _statements(script: str) -> list[str]:
