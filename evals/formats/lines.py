@@ -65,7 +65,7 @@ def parsed(text: str) -> Any:
     """The JSON value of a text.
 
     Raises:
-        ValueError: ``NaN`` and ``Infinity``, which JSON has not; what is malformed (JSONDecodeError) or nested too deeply.
+        ValueError: ``NaN`` or ``Infinity``, which JSON has not; malformed (JSONDecodeError) or nested too deeply.
     """
     try:
         return json.loads(text, parse_constant=_refuse)
