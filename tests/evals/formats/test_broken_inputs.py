@@ -40,7 +40,8 @@ GOOD: dict[str, Files] = {
     },
     "clapnq": {
         "dev_answerable.jsonl": [
-            {"id": str(number), "input": f"question {number}", "passages": [{"title": "T", "text": f"One . Two {number} ."}],
+            {"id": str(number), "input": f"question {number}",
+             "passages": [{"title": "T", "text": f"One . Two {number} ."}],
              "output": [{"answer": "two", "selected_sentences": ["One ."]}]}
             for number in (1, 2)
         ],
@@ -58,7 +59,8 @@ GOOD: dict[str, Files] = {
                     "conversation": {
                         "speaker_a": "Ann", "session_1_date_time": "1:56 pm on 8 May, 2023",
                         "session_1": [
-                            {"speaker": "Ann", "dia_id": "D1:1", "text": "Hi.", "img_url": ["u"], "blip_caption": "a kite"},
+                            {"speaker": "Ann", "dia_id": "D1:1", "text": "Hi.", "img_url": ["u"],
+                             "blip_caption": "a kite"},
                             {"speaker": "Bob", "dia_id": "D1:2", "text": "Look!"},
                         ],
                     },
@@ -170,6 +172,14 @@ def names_of(rows: list[Row]) -> set[str]:
     return found
 
 
+def outcome(name: str, folder: Path) -> tuple[list[Row], str]:
+    """What a loader yields, or what it says in refusing all."""
+    try:
+        return list(loader(name)(folder)), ""
+    except DataError as error:
+        return [], str(error)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_sound_files_are_sound(tmp_path: Path, name: str) -> None:
     rows = list(loader(name)(write(tmp_path, GOOD[name])))
@@ -225,11 +235,10 @@ def test_one_bad_value_is_a_problem_said_by_place_and_takes_nothing_else_down(
 def test_a_file_that_is_something_else_is_said(tmp_path: Path, name: str, file: str, content: bytes) -> None:
     write(tmp_path, GOOD[name])
     (tmp_path / file).write_bytes(content)
-    try:
-        rows = list(loader(name)(tmp_path))
-    except DataError as error:
-        assert str(error).startswith(str(tmp_path / file))
-        assert "Traceback" not in str(error)
+    rows, refused = outcome(name, tmp_path)
+    if refused:
+        assert refused.startswith(str(tmp_path / file))
+        assert rows == []
         return
     problems = [item for _, _, item in rows if isinstance(item, Problem)]
     if content.strip():
