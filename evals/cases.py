@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from core.errors import DataError
 
 Variant = Literal["near-miss", "absent"]
 VARIANTS: tuple[Variant, ...] = ("near-miss", "absent")
@@ -61,8 +63,19 @@ class Case:
 
     @staticmethod
     def from_body(body: Mapping[str, Any]) -> Case:
-        """Raises ``pydantic.ValidationError`` for unknown keys or wrong types."""
-        return _codec.validate_python(dict(body))
+        """The case of a stored JSON object.
+
+        Raises:
+            DataError: unknown keys, or values of another type; the message says which case, where and what.
+        """
+        try:
+            return _codec.validate_python(dict(body))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise DataError(
+                f"case {body.get('case_id')!r}: {field}: {first['msg']}; bring it in again as it should be"
+            ) from None
 
 
 def evidence_key(source: str, turn: str | None) -> str:

@@ -77,9 +77,12 @@ def evaluate(
     byte), ``failures.jsonl``, ``timings.jsonl``, ``summary.json``, ``summary.md``.
 
     Raises:
-        AssayError: no case could be scored; the files are written all the same.
+        AssayError: no case could be scored; the files are written all the same. UsageError: ``out`` can be no folder.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out}: no folder for results: {error.strerror}; choose another --out") from error
     rows: list[Row] = []
     failures: list[dict[str, str]] = []
     with _written(out / "rows.jsonl") as row_file, _written(out / "timings.jsonl") as time_file:

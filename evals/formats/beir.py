@@ -16,7 +16,7 @@ from core.ingest.items import ArtifactItem, CaseItem, Problem
 from core.records import text_hash
 from evals.cases import Case, Gold
 from evals.formats import Row
-from evals.formats.lines import found, json_lines
+from evals.formats.lines import found, identifier, json_lines, title_of, words
 from evals.formats.qrels import judgements
 
 
@@ -54,14 +54,16 @@ def _document(
 ) -> ArtifactItem | Problem:
     if isinstance(row, Problem):
         return row
-    doc_id, text, title = _id(row.get("_id")), row.get("text"), row.get("title") or ""
-    if doc_id is None:
-        return Problem(where=where, what=f"_id must be a name or a whole number, got {row.get('_id')!r}")
-    if not isinstance(text, str) or not isinstance(title, str):
-        return Problem(where=where, what=f"document {doc_id!r}: text and title must be texts")
-    if not text.strip():
-        documents.setdefault(doc_id, None)
-        return Problem(where=where, what=f"document {doc_id!r} is empty: there is nothing to find or cite")
+    try:
+        doc_id, text, title = identifier(row.get("_id"), "_id"), row.get("text"), title_of(row)
+        if isinstance(text, str) and not text.strip():
+            documents.setdefault(doc_id, None)
+            return Problem(
+                where=where, what=f"document {doc_id!r} is empty: there is nothing to find or cite"
+            )
+        text = words(text, f"document {doc_id!r}: text")
+    except ValueError as error:
+        return Problem(where=where, what=str(error))
     digest = text_hash(f"{title}\n{text}")
     if (known := documents.get(doc_id)) is not None:
         said = "with the same text; taken once" if known == digest else "with another text; the first is kept"
@@ -72,20 +74,23 @@ def _document(
 
 def _queries(file: Path, queries: dict[str, _Query]) -> Iterator[Row]:
     for where, row in json_lines(file):
-        if isinstance(row, Problem):
-            yield "", where, row
-            continue
-        query_id, text = _id(row.get("_id")), row.get("text")
-        if query_id is None or not isinstance(text, str) or not text.strip():
-            yield "", where, Problem(where=where, what=f"query {row.get('_id')!r} has no text")
-        elif query_id in queries:
-            yield (
-                "",
-                where,
-                Problem(where=where, what=f"query {query_id!r} stands here again; the first is kept"),
-            )
-        else:
-            queries[query_id] = _Query(text=text, where=where)
+        problem = row if isinstance(row, Problem) else _query(where, row, queries)
+        if problem:
+            yield "", where, problem
+
+
+def _query(where: str, row: dict[str, Any], queries: dict[str, _Query]) -> Problem | None:
+    try:
+        query_id = identifier(row.get("_id"), "_id")
+        if row.get("text") is None or row["text"] == "":
+            return Problem(where=where, what=f"query {query_id!r} has no text")
+        text = words(row["text"], f"query {query_id!r}: text")
+    except ValueError as error:
+        return Problem(where=where, what=str(error))
+    if query_id in queries:
+        return Problem(where=where, what=f"query {query_id!r} stands here again; the first is kept")
+    queries[query_id] = _Query(text=text, where=where)
+    return None
 
 
 def _judgements(file: Path, documents: dict[str, str | None], queries: dict[str, _Query]) -> Iterator[Row]:
@@ -117,10 +122,3 @@ def _cases(query_id: str, query: _Query) -> Iterator[Row]:
             tags={"split": split},
         )
         yield "", query.where, CaseItem(case_id=case.case_id, body=case.to_body())
-
-
-def _id(value: object) -> str | None:
-    """Numbers are the id their digits spell."""
-    if isinstance(value, str) and value.strip():
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None

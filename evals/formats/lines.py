@@ -61,15 +61,65 @@ def _open(path: Path) -> IO[bytes]:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
+def parsed(text: str) -> Any:
+    """The JSON value of a text.
+
+    Raises:
+        ValueError: ``NaN`` or ``Infinity``, which JSON has not; malformed (JSONDecodeError) or nested too deeply.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deeply") from None
+
+
+def words(value: object, what: str) -> str:
+    """``value`` as it is, where it is a text with something in it.
+
+    Raises:
+        ValueError: it is no text, blank, or holds half of a character (a lone surrogate), which cannot be stored.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{what} must be a text, got {_short(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} holds half of a character (a lone surrogate): {_short(value)}") from None
+    return value
+
+
+def identifier(value: object, what: str) -> str:
+    """An id: a text, or a whole number as its digits spell it.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{what} must be a name or a whole number, got {_short(value)}")
+    return words(value, what)
+
+
+def title_of(row: dict[str, Any]) -> str:
+    """The title of a document, "" where it has none. ValueError: it is no text."""
+    title = row.get("title")
+    return "" if title is None or title == "" else words(title, "title")
+
+
+def _short(value: object) -> str:
+    return repr(value)[:60]
+
+
 def _object(line: str, where: str) -> dict[str, Any] | Problem:
     try:
-        row = json.loads(line, parse_constant=_refuse)
+        row = parsed(line)
     except json.JSONDecodeError as error:
         return Problem(
             where=where, what=f"not JSON, cut off or malformed: {error.msg} at column {error.colno}"
         )
-    except (ValueError, RecursionError) as error:
-        return Problem(where=where, what=str(error) or "nested too deeply")
+    except ValueError as error:
+        return Problem(where=where, what=str(error))
     if not isinstance(row, dict):
         return Problem(where=where, what=f"expected a JSON object, got {type(row).__name__}")
     return row

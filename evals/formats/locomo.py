@@ -6,7 +6,6 @@ Category 5 is adversarial: its questions should not be answered.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,6 +17,7 @@ from core.errors import DataError
 from core.ingest.items import CaseItem, Item, NodeItem, Problem
 from evals.cases import Case, Gold
 from evals.formats import Row
+from evals.formats.lines import identifier, parsed, words
 from evals.formats.turn_ids import cited_turns
 
 FILE = "locomo10.json"
@@ -32,7 +32,7 @@ def load(path: Path) -> Iterator[Row]:
     """Conversation by conversation: turns, observations, summaries, questions."""
     file = path / FILE if path.is_dir() else path
     try:
-        conversations = json.loads(file.read_text(encoding="utf-8"))
+        conversations = parsed(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}; expected LoCoMo's {FILE}") from error
     except ValueError as error:
@@ -42,7 +42,7 @@ def load(path: Path) -> Iterator[Row]:
     for number, conversation in enumerate(conversations):
         where = f"{file}:conversation {number}"
         try:
-            name = str(conversation["sample_id"])
+            name = identifier(conversation["sample_id"], "sample_id")
             rows = list(_Conversation(name, conversation, f"{file}:{name}").rows())
         except FAULTS as error:
             what = f"not a LoCoMo conversation: {type(error).__name__} {error}"
@@ -71,7 +71,8 @@ class _Conversation:
         for number in sessions:
             yield from self._observed(number)
         for number in sessions:
-            yield from self._summary(number)
+            where = f"{self.where}:session_{number}_summary"
+            yield from _sound(where, "a summary", self._summary(number))
         yield from self._questions()
 
     def _sessions(self) -> dict[int, list[dict[str, Any]]]:
@@ -100,10 +101,15 @@ class _Conversation:
             yield where, Problem(where=where, what=what, action="kept")
 
     def _turn(self, where: str, number: int, position: int, turn: Any) -> Iterator[Placed]:
-        caption = str(turn.get("blip_caption") or "").strip() if turn.get("img_url") else ""
-        dia_id, speaker, text = str(turn["dia_id"]), str(turn["speaker"]), str(turn["text"])
-        if not caption and not text.strip():
-            raise ValueError("it has no text")
+        captioned = turn.get("img_url") and turn.get("blip_caption")
+        caption = words(turn["blip_caption"], "blip_caption").strip() if captioned else ""
+        dia_id, speaker, text = (
+            words(turn["dia_id"], "dia_id"),
+            words(turn["speaker"], "speaker"),
+            turn["text"],
+        )
+        if text != "" or not caption:
+            text = words(text, "text")
         self.turns.add(dia_id)
         yield (
             where,
@@ -152,7 +158,7 @@ class _Conversation:
         self, where: str, number: int, index: int, speaker: str, observation: Any
     ) -> Iterator[Placed]:
         text, cited = observation
-        text = _text(text)
+        text = words(text, "an observation")
         parents, problems = cited_turns(where, cited, self.turns)
         yield from ((where, problem) for problem in problems)
         name = f"session_{number}/{speaker}/{index}"
@@ -166,12 +172,13 @@ class _Conversation:
     def _summary(self, number: int) -> Iterator[Placed]:
         text = (self.body.get("session_summary") or {}).get(f"session_{number}_summary")
         where = f"{self.where}:session_{number}_summary"
-        if not text or not text.strip():
+        if text is None or text == "":
             yield where, Problem(where=where, what="the session has no summary")
             return
         yield where, NodeItem(
-            level="L2", text=text, source=self.name, session=f"session_{number}", name=f"session_{number}_summary",
-            valid_at=self._date(number), parents=tuple(self.observations.get(f"session_{number}", ())),
+            level="L2", text=words(text, "a summary"), source=self.name, session=f"session_{number}",
+            name=f"session_{number}_summary", valid_at=self._date(number),
+            parents=tuple(self.observations.get(f"session_{number}", ())),
         )  # fmt: skip
 
     def _questions(self) -> Iterator[Placed]:
@@ -196,12 +203,12 @@ class _Conversation:
         answer = question.get("answer")
         return Case(
             case_id=f"{self.name}/q{index}",
-            question=_text(question["question"]),
-            answers=() if answer is None or adversarial else (str(answer),),
+            question=words(question["question"], "question"),
+            answers=() if answer is None or adversarial else (identifier(answer, "answer"),),
             gold=tuple(Gold(source=self.name, turn=turn) for turn in evidence),
             answerable=not adversarial,
             why_unanswerable="adversarial" if adversarial else None,
-            tags={"category": str(question["category"])},
+            tags={"category": identifier(question["category"], "category")},
         )
 
 
@@ -211,9 +218,3 @@ def _sound(where: str, what: str, rows: Iterator[Placed]) -> Iterator[Placed]:
         yield from list(rows)
     except FAULTS as error:
         yield where, Problem(where=where, what=f"not {what}: {type(error).__name__} {error}")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"expected a text, got {value!r}")
-    return value

@@ -28,7 +28,7 @@ def judgements(
             problems.append(line)
             continue
         cells = line.split("\t")
-        if not line.strip() or (number == 0 and cells[0] == "query-id"):
+        if not line or (number == 0 and cells[0] == "query-id"):
             continue
         what = _fault(cells, query_fault, document_fault)
         if what is None:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import DataError
 from core.ingest.items import ArtifactItem, CaseItem, Problem
 from evals.cases import Case, Gold
 from evals.formats import Row
-from evals.formats.lines import found, json_lines
+from evals.formats.lines import found, identifier, json_lines, title_of, words
 from evals.formats.qrels import judgements
 
 SPLITS = ("train", "dev", "test")
 HIDDEN = "test"
+_Kind = TypeVar("_Kind", dict[str, Any], list[Any])
 
 
 def load(path: Path) -> Iterator[Row]:
@@ -56,14 +57,23 @@ def _abstract(where: str, row: dict[str, Any], sentences: dict[str, list[str]]) 
     parts = row.get("abstract")
     if row.get("doc_id") is None or not isinstance(parts, list):
         return Problem(where=where, what="expected doc_id, title and abstract, a list of sentences")
-    doc_id, abstract = str(row["doc_id"]), [str(part).strip() for part in parts]
+    try:
+        doc_id, title = identifier(row["doc_id"], "doc_id"), title_of(row)
+        abstract = [_sentence(part) for part in parts]
+    except ValueError as error:
+        return Problem(where=where, what=str(error))
     if doc_id in sentences:
         return Problem(where=where, what=f"document {doc_id!r} stands here again; the first is kept")
-    text = " ".join(abstract)
-    if not text.strip():
+    if not any(abstract):
         return Problem(where=where, what=f"document {doc_id!r} is empty: there is nothing to find or cite")
     sentences[doc_id] = abstract
-    return ArtifactItem(source=doc_id, text=text, title=str(row.get("title") or ""), whole=True)
+    return ArtifactItem(source=doc_id, text=" ".join(abstract), title=title, whole=True)
+
+
+def _sentence(part: object) -> str:
+    """A sentence without the space around it; a blank one keeps its place, since evidence counts sentences."""
+    blank = isinstance(part, str) and not part.strip()
+    return "" if blank else words(part, "a sentence of the abstract").strip()
 
 
 def _claim(
@@ -74,10 +84,11 @@ def _claim(
     qrels: dict[str, dict[str, int]],
 ) -> CaseItem | Problem:
     try:
-        claim_id, claim, evidence = str(row["id"]), str(row["claim"]), dict(row.get("evidence") or {})
-        cited = [str(doc_id) for doc_id in row.get("cited_doc_ids") or []]
+        claim_id, claim = identifier(row["id"], "id"), words(row["claim"], "claim")
+        evidence = _object(row, "evidence", dict)
+        cited = [identifier(doc_id, "cited_doc_ids") for doc_id in _object(row, "cited_doc_ids", list)]
         citations = tuple(_evidence(evidence, sentences))
-        labels = {str(part["label"]) for parts in evidence.values() for part in parts}
+        labels = {words(part["label"], "label") for parts in evidence.values() for part in parts}
     except (KeyError, TypeError, ValueError) as error:
         return Problem(where=where, what=f"claim {row.get('id')!r}: {type(error).__name__}: {error}")
     relevant = qrels.get(claim_id) or {doc_id: 1 for doc_id in cited if doc_id in sentences}
@@ -96,11 +107,22 @@ def _claim(
     return CaseItem(case_id=case.case_id, body=case.to_body())
 
 
+def _object(row: dict[str, Any], key: str, kind: type[_Kind]) -> _Kind:
+    """The object or list under ``key``, empty where there is none."""
+    value = row.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{key} must be a {kind.__name__}, got {type(value).__name__}")
+    return kind() if value is None else value
+
+
 def _evidence(evidence: dict[str, Any], sentences: dict[str, list[str]]) -> Iterator[Gold]:
     seen = set()
     for doc_id, parts in evidence.items():
-        for index in (int(index) for part in parts for index in part["sentences"]):
-            if not 0 <= index < len(sentences.get(doc_id, ())):
+        indices = [index for part in parts for index in part["sentences"]]
+        if not indices:
+            raise ValueError(f"evidence of document {doc_id!r} names no sentence")
+        for index in indices:
+            if type(index) is not int or not 0 <= index < len(sentences.get(doc_id, ())):
                 raise ValueError(
                     f"evidence is sentence {index} of document {doc_id!r}, which is not in the corpus"
                 )

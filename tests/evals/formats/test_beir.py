@@ -104,7 +104,8 @@ def test_splits_grades_and_gzip(tmp_path: Path) -> None:
         ('{"_id": true, "text": "a"}', "_id must be a name or a whole number, got True"),
         ('{"_id": "", "text": "a"}', "_id must be a name or a whole number, got ''"),
         ('{"text": "a"}', "_id must be a name or a whole number, got None"),
-        ('{"_id": "x", "text": 7}', "document 'x': text and title must be texts"),
+        ('{"_id": "x", "text": 7}', "document 'x': text must be a text, got 7"),
+        ('{"_id": "x", "text": "a", "title": 7}', "title must be a text, got 7"),
         (
             '{"_id": "ok", "text": "b"}',
             "document 'ok' stands here again with another text; the first is kept",

@@ -85,7 +85,7 @@ def test_equal_passages_are_one_document(tmp_path: Path) -> None:
             "not a CLAPnq record: ValueError expected one passage, got 2",
             1,
         ),
-        ({"id": "1"}, "not a CLAPnq record: KeyError 'passages'", 1),
+        ({"id": "1", "input": "q"}, "not a CLAPnq record: KeyError 'passages'", 1),
     ],
 )
 def test_faults_are_said_by_line(tmp_path: Path, broken: dict[str, object], what: str, asked: int) -> None:

@@ -213,6 +213,83 @@ def test_the_public_sets_traps(public_set: dict[str, list[Item | Problem]]) -> N
     assert sum("_observation" in problem.where for problem in problems) == 5
 
 
+@pytest.mark.parametrize(
+    ("place", "written", "done", "gold"),
+    [
+        ("conv-26:qa[37]", "malformed evidence id 'D8:6; D9:17'", "repaired to D8:6, D9:17", ("D8:6", "D9:17")),
+        ("conv-42:qa[58]", "evidence 'D10:19' is no turn of the conversation", "skipped", None),
+        ("conv-42:qa[88]", "malformed evidence id 'D'", "skipped", None),
+        ("conv-43:qa[18]", "malformed evidence id 'D:11:26'", "repaired to D11:26", ("D11:26",)),
+        ("conv-47:qa[38]", "evidence 'D4:36' is no turn of the conversation", "skipped", None),
+        ("conv-49:qa[31]", "malformed evidence id 'D9:1 D4:4 D4:6'", "repaired to D9:1, D4:4, D4:6",
+         ("D9:1", "D4:4", "D4:6")),
+        ("conv-49:qa[38]", "malformed evidence id 'D22:1 D22:2 D9:10 D9:11'",
+         "repaired to D22:1, D22:2, D9:10, D9:11", ("D22:1", "D22:2", "D9:10", "D9:11")),
+        ("conv-49:qa[46]", "malformed evidence id 'D21:18 D21:22 D11:15 D11:19'",
+         "repaired to D21:18, D21:22, D11:15, D11:19", ("D21:18", "D21:22", "D11:15", "D11:19")),
+        ("conv-50:qa[69]", "malformed evidence id 'D30:05'", "repaired to D30:5", ("D30:5",)),
+    ],
+)  # fmt: skip
+def test_the_nine_bad_evidence_ids_of_questions(
+    public_set: dict[str, list[Item | Problem]],
+    place: str,
+    written: str,
+    done: str,
+    gold: tuple[str, ...] | None,
+) -> None:
+    """Each with its place, what was done, and the turns that became gold; what was skipped left the others."""
+    name, _, index = place.partition(":qa[")
+    items = public_set[f"/{name}"]
+    told = [
+        item for item in items if isinstance(item, Problem) and item.where.endswith(f"locomo10.json:{place}")
+    ]
+    assert [(problem.what, problem.action) for problem in told] == [(written, done)]
+    (case,) = (
+        Case.from_body(item.body)
+        for item in items
+        if isinstance(item, CaseItem) and item.case_id == f"{name}/q{index.rstrip(']')}"
+    )
+    turns = [one.turn for one in case.gold]
+    if gold is not None:
+        assert set(gold) <= set(turns)
+    assert turns
+    known = {item.turn for item in items if isinstance(item, NodeItem) and item.level == "L0"}
+    assert set(turns) <= known
+
+
+def test_where_the_other_traps_of_the_public_set_are(public_set: dict[str, list[Item | Problem]]) -> None:
+    def places(what: str) -> list[str]:
+        return [
+            item.where.partition("locomo10.json:")[2]
+            for items in public_set.values()
+            for item in items
+            if isinstance(item, Problem) and item.what.startswith(what)
+        ]
+
+    assert places("a date without a session") == [f"conv-26:session_{n}_date_time" for n in range(20, 36)]
+    assert places("the question was asked before") == [
+        "conv-30:qa[95]", *(f"conv-48:qa[{n}]" for n in range(89, 100)),
+    ]  # fmt: skip
+    assert places("the question has no evidence") == [
+        "conv-26:qa[30]", "conv-26:qa[46]", "conv-50:qa[39]", "conv-50:qa[42]",
+    ]  # fmt: skip
+
+
+def test_a_summary_stands_on_the_observations_of_its_own_session(
+    public_set: dict[str, list[Item | Problem]],
+) -> None:
+    for items in public_set.values():
+        nodes = [item for item in items if isinstance(item, NodeItem)]
+        observed: dict[str | None, set[str | None]] = defaultdict(set)
+        for node in nodes:
+            if node.level == "L1":
+                observed[node.session].add(node.name)
+                assert node.turn == node.parents[0]
+        for node in nodes:
+            if node.level == "L2":
+                assert set(node.parents) == observed[node.session] != set()
+
+
 def test_links_of_the_public_set_lead_one_level_down(public_set: dict[str, list[Item | Problem]]) -> None:
     below = {"L1": "L0", "L2": "L1"}
     for items in public_set.values():

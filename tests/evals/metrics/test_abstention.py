@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -92,3 +93,30 @@ def test_neither_depends_on_the_order_of_the_input(
     draw.shuffle(shuffled)  # type: ignore[attr-defined]
     assert aurc(*split(shuffled)) == pytest.approx(aurc(*split(cases)))
     assert auroc(*split(shuffled)) == pytest.approx(auroc(*split(cases)), nan_ok=True)
+
+
+@given(CASES, st.sampled_from([lambda x: 7 * x + 3, np.arctan, np.exp, lambda x: x**3]))
+def test_neither_depends_on_the_scale_of_confidence(
+    cases: list[tuple[float | None, bool]], transform: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """Only the order counts: a strictly increasing transform changes nothing; turning it round turns AUROC round."""
+    confidence, flags = split(cases)
+    known = np.isfinite(confidence)
+    moved = np.where(known, transform(np.where(known, confidence, 0.0)), -np.inf)
+    assert auroc(moved, flags) == pytest.approx(auroc(confidence, flags), nan_ok=True)
+    assert aurc(moved, flags) == pytest.approx(aurc(confidence, flags))
+    assert auroc(-confidence, flags) == pytest.approx(1 - auroc(confidence, flags), nan_ok=True)
+
+
+@given(CASES.filter(lambda cases: len({flag for _, flag in cases}) == 2))
+def test_confidence_that_says_nothing_is_a_coin(cases: list[tuple[float | None, bool]]) -> None:
+    """All confidence zeroed: AUROC is ½ and AURC the plain error rate."""
+    confidence, flags = split(cases)
+    assert auroc(np.zeros_like(confidence), flags) == pytest.approx(0.5)
+    assert aurc(np.zeros_like(confidence), flags) == pytest.approx(flags.mean())
+
+
+def test_what_found_nothing_comes_last() -> None:
+    confidence = ordered_confidence([None, -1e300, 0.0, None])
+    assert list(np.argsort(-confidence, kind="stable")) == [2, 1, 0, 3]
+    assert selective_risks(confidence, np.array([True, False, False, True])).tolist() == [0, 0, 1 / 3, 1 / 2]
