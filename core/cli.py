@@ -185,7 +185,7 @@ def embed(
 
     with Store.open(db or default_path(), create=False) as store:
         ids = [found.dataset_id for found in store.matching(dataset, user)]
-        with bar("embedding", unit="texts") as progress:
+        with bar("embedding", total=store.text_count(ids), unit="texts") as progress:
             report = embed_missing(store, embedder_named(embedder), ids, progress=progress)
     print(
         f"embedded {report.embedded} texts, {report.cached} already were, "

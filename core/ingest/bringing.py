@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
 from core.errors import DataError
@@ -18,6 +19,8 @@ from core.store import Store, default_path
 
 Stream = Iterable[tuple[str, Item | Problem]]
 SHOWN_PROBLEMS = 20
+COUNTED = 100_000
+"""Items that are read ahead to tell how long the rest will take; a longer input shows its rate alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,7 @@ def bring_in(
         embedded = None
         if embed and not dry_run:
             ids = [store.dataset(name, user_id).dataset_id for name in reports]
-            with bar("embedding", unit="texts") as progress:
+            with bar("embedding", total=store.text_count(ids), unit="texts") as progress:
                 embedded = embed_missing(store, embedder_named(embedder), ids, progress=progress)
     return Brought(reports=reports, embedded=embedded, dry_run=dry_run)
 
@@ -107,8 +110,12 @@ def _stored(
 ) -> dict[str, IngestReport]:
     reports = {}
     for name, stream in streams:
-        with bar(f"storing {name}", unit="items") as progress:
-            reports[name] = ingest(store, name, stream, user_id=user_id, dry_run=dry_run, progress=progress)
+        rest = iter(stream)
+        head = list(islice(rest, COUNTED))
+        total = len(head) if len(head) < COUNTED else None
+        with bar(f"storing {name}", total=total, unit="items") as progress:
+            items = chain(head, rest)
+            reports[name] = ingest(store, name, items, user_id=user_id, dry_run=dry_run, progress=progress)
     return reports
 
 

@@ -88,6 +88,14 @@ class Reading:
         for (text,) in self.database.stream(_TEXTS[kind], (_json(dataset_ids),)):
             yield str(text)
 
+    def text_count(self, dataset_ids: Sequence[int]) -> int:
+        """How many texts of all kinds there are: what an embedding of everything goes through."""
+        wanted = (_json(dataset_ids),)
+        return sum(
+            int(str(self.database.rows(f"SELECT count(*) FROM ({sql})", wanted)[0][0]))
+            for sql in _TEXTS.values()
+        )
+
     def nodes(self, row_ids: Sequence[int]) -> list[Node]:
         """Nodes in the order asked; deleted ones are left out."""
         rows = self.database.rows(f"{_NODE} WHERE row_id {_IN}", (_json(row_ids),))
