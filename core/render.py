@@ -66,9 +66,7 @@ def _once(item: Evidence) -> Iterator[tuple[str, int, str, str | None, str]]:
 def _provenance_line(entry: tuple[str, int, str, str | None, str]) -> str:
     level, hops, source, turn, node_id = entry
     place = f"{source} · {turn}" if turn else source
-    return printable(f"   {'  ' * max(0, hops - 1)}← {level} {place}  {short_id(node_id)}").replace(
-        "←", "   ←", 1
-    )
+    return f"   {'  ' * max(0, hops - 1)}{printable(f'← {level} {place}  {short_id(node_id)}')}"
 
 
 def _answered(answer: Answer) -> Iterator[str]:
