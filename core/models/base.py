@@ -13,6 +13,11 @@ from core.progress import Progress, quiet
 FloatArray = NDArray[np.float32]
 
 
+def encodable(text: str) -> str:
+    """``text`` with ``?`` for lone surrogates, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
 class Embedder(Protocol):
     """Texts to unit vectors. ``model_id`` names the score space, e.g. ``minilm-l6-int8`` in ``cosine/minilm-l6-int8``."""
 

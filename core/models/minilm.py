@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.models.base import FloatArray
+from core.models.base import FloatArray, encodable
 from core.progress import Progress, quiet
 
 MODEL_ID = "minilm-l6-int8"
@@ -67,7 +67,7 @@ class MiniLM:
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
     """Places, last hidden states (b, tokens, 384) and mask (b, tokens) of length-sorted batches."""
-    encodings = _tokenizer().encode_batch_fast(list(texts)) if texts else []
+    encodings = _tokenizer().encode_batch_fast([encodable(text) for text in texts]) if texts else []
     lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > _SPECIAL]

@@ -44,29 +44,40 @@ class OpenAIEmbedder:
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         sent = [(place, _cut(text)) for place, text in enumerate(texts) if text.strip()]
         for batch in _batches(sent):
-            vectors = np.array(self._request([text for _, text in batch]), dtype=np.float32)
-            rows[[place for place, _ in batch]] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = self._vectors([text for _, text in batch])
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            rows[[place for place, _ in batch]] = vectors / np.where(lengths > 0, lengths, 1)
             progress(len(batch))
         progress(len(texts) - len(sent))
         return rows
+
+    def _vectors(self, texts: list[str]) -> FloatArray:
+        vectors = self._request(texts)
+        if {len(vector) for vector in vectors} != {self.dim}:
+            raise self._failed(
+                f"its vectors have {len(vectors[0])} dimensions where {self.dim} were expected"
+            )
+        return np.array(vectors, dtype=np.float32)
 
     def _request(self, texts: list[str]) -> list[Any]:
         import openai
 
         try:
             reply = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+            vectors = [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
+        except openai.APIStatusError as error:
+            advice = "check OPENAI_API_KEY" if error.status_code in (401, 403) else "run again to go on"
+            raise self._failed(f"it answered {error.status_code}; {advice}") from error
         except openai.OpenAIError as error:
-            status = getattr(error, "status_code", None)
-            said = f"answered {status}" if status else type(error).__name__
-            raise ModelError(
-                f"embedding with {self._model} failed: the service {said}; run again to go on"
-            ) from error
-        vectors = [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
+            raise self._failed(f"{type(error).__name__}; check OPENAI_BASE_URL or run again") from error
+        except (AttributeError, TypeError, ValueError) as error:  # a page or an object of another kind
+            raise self._failed("its reply is no list of embeddings; check OPENAI_BASE_URL") from error
         if len(vectors) != len(texts):
-            raise ModelError(
-                f"embedding with {self._model} failed: {len(vectors)} vectors for {len(texts)} texts"
-            )
+            raise self._failed(f"it gave {len(vectors)} vectors for {len(texts)} texts")
         return vectors
+
+    def _failed(self, why: str) -> ModelError:
+        return ModelError(f"embedding with {self._model} failed at the service: {why}")
 
 
 def _cut(text: str) -> str:

@@ -18,7 +18,8 @@ class SentenceTransformerEmbedder:
     def __init__(self, name: str) -> None:
         self.model_id = f"st-{name.replace('/', '--')}"
         self._model = _loaded("SentenceTransformer", name)
-        self.dim = int(self._model.get_sentence_embedding_dimension())
+        newer = getattr(self._model, "get_embedding_dimension", None)  # its later name
+        self.dim = int((newer or self._model.get_sentence_embedding_dimension)())
 
     def embed(self, texts: Sequence[str], progress: Progress = quiet) -> FloatArray:
         """(n, dim) float32 unit rows; zeros for blank texts."""

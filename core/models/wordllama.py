@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.models.base import FloatArray
+from core.models.base import FloatArray, encodable
 from core.progress import Progress, quiet
 
 DIM = 256
@@ -28,7 +28,7 @@ class WordLlama:
         if spoken:
             with np.errstate(invalid="ignore", divide="ignore"):
                 found = np.asarray(
-                    _model().embed([texts[place] for place in spoken], norm=True), dtype=np.float32
+                    _model().embed([encodable(texts[place]) for place in spoken], norm=True), dtype=np.float32
                 )
             rows[spoken] = np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0)
         progress(len(texts))
