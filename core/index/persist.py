@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import zlib
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Protocol, Self, TypeVar
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+SWAP_TRIES = 20
 
 
 class Savable(Protocol):
@@ -53,8 +53,9 @@ def opened(
     index = build()
     try:
         _write(index, folder, stamp)
-    except OSError as error:
-        notice(f"{label} is kept in memory only: {folder} cannot be written ({error.strerror}).")
+    except (OSError, RuntimeError) as error:  # FAISS says RuntimeError where the disk is full
+        why = error.strerror if isinstance(error, OSError) else "the disk may be full"
+        notice(f"{label} is kept in memory only: {folder} cannot be written ({why}).")
     return index
 
 
@@ -65,18 +66,21 @@ def _fault(folder: Path, stamp: dict[str, object]) -> str | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         sums = dict(manifest["files"])
-        written = manifest["stamp"]
+        written = dict(manifest["stamp"])
     except (OSError, ValueError, KeyError, TypeError):
         return "its manifest is damaged"
     for key, value in {**stamp, "format": FORMAT}.items():
         if written.get(key) != value:
             return f"it was made for another {key} ({_short(written.get(key))}, now {_short(value)})"
     for name, expected in sums.items():
-        if not (folder / name).is_file():
+        try:
+            if _checksum(folder / name) != expected:
+                return f"its file {name} is damaged"
+        except FileNotFoundError:
             return f"its file {name} is missing"
-        if _checksum(folder / name) != expected:
-            return f"its file {name} is damaged"
-    return None
+        except OSError as error:
+            return f"its file {name} cannot be read ({error.strerror})"
+    return None if sums else "its manifest is damaged"
 
 
 def _write(index: Savable, folder: Path, stamp: dict[str, object]) -> None:
@@ -96,14 +100,20 @@ def _write(index: Savable, folder: Path, stamp: dict[str, object]) -> None:
 
 
 def _replace(fresh: Path, folder: Path) -> None:
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    """Swaps ``fresh`` in. Another process may be doing the same: one of the two stays, and tries repeat until then."""
+    old = Path(mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
     try:
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)
-    except OSError:
-        if not folder.is_dir():  # another process may have put its own, equal one there meanwhile
-            raise
+        for left in reversed(range(SWAP_TRIES)):
+            try:
+                if folder.exists():
+                    folder.rename(old / str(left))
+                fresh.rename(folder)
+                return
+            except OSError:
+                if folder.is_dir():
+                    return
+                if not left:
+                    raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
 
