@@ -21,7 +21,8 @@ FILE, ROWS_FILE = "vectors.faiss", "vectors.npy"
 class FaissIndex:
     """Rows that have a vector, by inner product of unit vectors.
 
-    HNSW: Malkov & Yashunin, 2018, M = 32, efConstruction = 200, efSearch = max(128, 2k).
+    HNSW: Malkov & Yashunin, 2018, M = 32, efConstruction = 200, efSearch = max(128, 2k), deeper by as much as a
+    filter leaves fewer rows.
     """
 
     def __init__(self, index: Any, rows: Rows, size: int) -> None:
@@ -101,8 +102,10 @@ class FaissIndex:
 
     def _exactly(self, query: Scores, wanted: int, members: Rows) -> tuple[Rows, Scores]:
         if self.exact and len(members) == len(self._rows):
-            cosines, places = self._index.search(query[None, :], wanted)
-            return self._ordered(places[0], cosines[0], query, wanted)
+            cosines, places = self._index.search(query[None, :], min(wanted + 1, len(members)))
+            if wanted == len(members) or cosines[0, wanted - 1] > cosines[0, wanted]:
+                return self._ordered(places[0], cosines[0], wanted)
+            # the last place is tied: FAISS picks any of the equal ones, below the first row is taken
         # vecdot, not matmul: one thread, since a few megabytes are read before a second one has woken up
         cosines = np.concatenate([np.vecdot(self._stored[block], query) for block in _blocks(members)])
         best = np.argpartition(-cosines, wanted - 1)
@@ -113,16 +116,16 @@ class FaissIndex:
     def _graph(self, query: Scores, wanted: int, members: Rows, *, filtered: bool) -> tuple[Rows, Scores]:
         faiss = _faiss()
         selector = faiss.IDSelectorBatch(members) if filtered else None
-        depth = max(LEAST_DEPTH, 2 * wanted)
+        depth = max(LEAST_DEPTH, 2 * wanted) * len(self._rows) // len(members)
         while depth <= 2 * len(self._rows):
             parameters = faiss.SearchParametersHNSW(efSearch=depth, sel=selector)
             cosines, places = self._index.search(query[None, :], wanted, params=parameters)
             if (places[0] >= 0).all():
-                return self._ordered(places[0], cosines[0], query, wanted)
+                return self._ordered(places[0], cosines[0], wanted)
             depth *= 4  # the filter left too little of the graph: look wider
         return self._exactly(query, wanted, members)
 
-    def _ordered(self, places: Rows, cosines: Scores, query: Scores, wanted: int) -> tuple[Rows, Scores]:
+    def _ordered(self, places: Rows, cosines: Scores, wanted: int) -> tuple[Rows, Scores]:
         order = np.lexsort((places, -cosines))[:wanted]
         return self._rows[places[order]], cosines[order].astype(np.float32)
 

@@ -29,7 +29,7 @@ def vector_of(text: str, dim: int) -> list[float]:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self):  # noqa: N802 (the library's name)
+    def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
         server.requests.append((self.path, self.headers["Authorization"], body))
