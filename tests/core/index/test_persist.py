@@ -181,7 +181,7 @@ import sys
 from pathlib import Path
 from core.index.persist import opened
 from core.index.tfidf import TfidfIndex
-for turn in range(60):
+for turn in range(30):
     stamp = {"content": f"{turn % 3}"}
     texts = [f"word{turn % 3} and more", "canal"]
     said = []
