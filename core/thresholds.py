@@ -1,89 +1,40 @@
 """Every number and choice a profile holds, declared once: unit, range, direction, stage, score space and recipes.
 
-``Threshold`` values are replayed without a new search; a ``Setting`` (a method or a model) is another recording.
+Threshold values are replayed without a new search; a setting (a method or a model) is another recording.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
+from core.graph_thresholds import GRAPH, GRAPH_THRESHOLDS
+from core.knob import COSINE, LEVELLED, SHARE, Setting, Threshold, count
 from core.trace import RECIPES, Recipe
 
-Direction = Literal["higher drops more", "higher keeps more", "neither"]
-LEVELLED: tuple[Recipe, ...] = ("memory", "brain")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Threshold:
-    """A tunable number in [low, high]. ``space`` is the family of the score it is compared with, None if with none."""
-
-    name: str
-    stage: str
-    unit: str
-    low: float
-    high: float
-    direction: Direction
-    about: str
-    space: str | None = None
-    integer: bool = False
-    recipes: tuple[Recipe, ...] = RECIPES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """A choice among named methods. ``open_prefix`` allows further values that start with it (a model's name)."""
-
-    name: str
-    stage: str
-    choices: tuple[str, ...]
-    about: str
-    open_prefix: str | None = None
-    recipes: tuple[Recipe, ...] = RECIPES
-
-
-def _count(name: str, high: int, about: str, recipes: tuple[Recipe, ...], *, low: int = 1) -> Threshold:
-    return Threshold(
-        name=name,
-        stage=name.split(".")[0],
-        unit="items",
-        low=low,
-        high=high,
-        direction="higher keeps more",
-        integer=True,
-        recipes=recipes,
-        about=about,
-    )
-
-
-_GRAPH: tuple[Recipe, ...] = ("graph",)
-_SHARE = "share in [0, 1]"
-_COSINE = "cosine in [-1, 1]"
+__all__ = ["BY_NAME", "SETTINGS", "THRESHOLDS", "Setting", "Threshold", "for_recipe"]
 
 THRESHOLDS: tuple[Threshold, ...] = (
     # recall of nodes
-    _count(
+    count(
         "recall.lexical_k",
         1000,
         "best nodes taken by the lexical index; 0 switches the channel off",
         LEVELLED,
         low=0,
     ),
-    _count(
+    count(
         "recall.dense_k",
         1000,
         "best nodes taken by embedding cosine; 0 switches the channel off",
         LEVELLED,
         low=0,
     ),
-    _count(
+    count(
         "recall.k_factor",
         100,
         "recall is at least this many times select.k, so that reranking has a choice",
         LEVELLED,
         low=0,
     ),
-    _count(
+    count(
         "recall.keep",
         1000,
         "candidates kept in the Trace after fusion; retrieval metrics see this many",
@@ -93,7 +44,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="fusion.weight",
         stage="fuse",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1,
         direction="neither",
@@ -103,7 +54,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="blend.weight",
         stage="fuse",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1,
         direction="neither",
@@ -142,11 +93,11 @@ THRESHOLDS: tuple[Threshold, ...] = (
         about="added to the ranking score times the node's confidence; never to a floor's score",
     ),
     # rerank
-    _count("rerank.depth", 200, "best candidates the reranker scores", LEVELLED),
+    count("rerank.depth", 200, "best candidates the reranker scores", LEVELLED),
     Threshold(
         name="rerank.weight",
         stage="rerank",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1,
         direction="neither",
@@ -157,7 +108,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="floor.min_overlap",
         stage="floor",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1,
         direction="higher drops more",
@@ -179,7 +130,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="floor.strong_overlap",
         stage="floor",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1.01,
         direction="higher drops more",
@@ -190,7 +141,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="floor.min_cosine",
         stage="floor",
-        unit=_COSINE,
+        unit=COSINE,
         low=-1,
         high=1,
         direction="higher drops more",
@@ -201,7 +152,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="mmr.lambda",
         stage="diversify",
-        unit=_SHARE,
+        unit=SHARE,
         low=0,
         high=1,
         direction="neither",
@@ -223,7 +174,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold(
         name="gate.min_best_cosine",
         stage="gate",
-        unit=_COSINE,
+        unit=COSINE,
         low=-1,
         high=1,
         direction="higher drops more",
@@ -231,62 +182,9 @@ THRESHOLDS: tuple[Threshold, ...] = (
         recipes=("memory",),
         about="least cosine of the best node, its confidence; below it nothing is answered",
     ),
-    Threshold(
-        name="gate.min_cosine",
-        stage="gate",
-        unit=_COSINE,
-        low=-1,
-        high=1,
-        direction="higher drops more",
-        space="cosine",
-        recipes=_GRAPH,
-        about="least cosine of a fact, passage or entity that an answer may cite",
-    ),
     # select
-    _count("select.k", 100, "items an answer may cite", RECIPES),
-    # graph: keywords
-    _count("keywords.max_terms", 100, "distinct terms of the question that are matched", _GRAPH),
-    _count("keywords.min_length", 10, "characters a term must have", _GRAPH),
-    Threshold(
-        name="keywords.name_points",
-        stage="recall",
-        unit="points",
-        low=0,
-        high=100,
-        direction="neither",
-        recipes=_GRAPH,
-        about="points for an entity whose whole name stands in the question",
-    ),
-    Threshold(
-        name="keywords.term_points",
-        stage="recall",
-        unit="points",
-        low=0,
-        high=100,
-        direction="neither",
-        recipes=_GRAPH,
-        about="points for each term in an entity's name",
-    ),
-    Threshold(
-        name="keywords.description_points",
-        stage="recall",
-        unit="points",
-        low=0,
-        high=100,
-        direction="neither",
-        recipes=_GRAPH,
-        about="points for each term in an entity's description",
-    ),
-    _count("keywords.seeds", 100, "entities taken by points", _GRAPH, low=0),
-    # graph: similarity
-    _count("similar.entities", 50, "entities taken by cosine", _GRAPH, low=0),
-    _count("similar.facts", 50, "facts taken by cosine", _GRAPH, low=0),
-    _count("similar.chunks", 50, "chunks taken by cosine of their text", _GRAPH, low=0),
-    _count("similar.summaries", 50, "chunks taken by cosine of their summary", _GRAPH, low=0),
-    _count("graph.fallback_entities", 1000, "most recent entities taken when nothing matched", _GRAPH, low=0),
-    _count("graph.hop_facts", 10_000, "live facts around the seeds, newest first", _GRAPH, low=0),
-    _count("graph.passages_with_text", 100, "best passages given with their text", _GRAPH, low=0),
-    _count("graph.passages_with_summary", 100, "further passages given with their summary", _GRAPH, low=0),
+    count("select.k", 100, "items an answer may cite", RECIPES),
+    *GRAPH_THRESHOLDS,
 )
 
 SETTINGS: tuple[Setting, ...] = (
@@ -317,12 +215,12 @@ SETTINGS: tuple[Setting, ...] = (
         name="graph.future_facts",
         stage="recall",
         choices=("keep", "drop"),
-        recipes=_GRAPH,
+        recipes=GRAPH,
         about="drop: facts whose valid_at is still to come are left out of questions about now",
     ),
 )
 
-_ALL: tuple[Threshold | Setting, ...] = THRESHOLDS + SETTINGS
+_ALL: tuple[Threshold | Setting, ...] = (*THRESHOLDS, *SETTINGS)
 BY_NAME: dict[str, Threshold | Setting] = {knob.name: knob for knob in _ALL}
 
 
