@@ -81,6 +81,10 @@ def eval_(
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N cases")] = None,
+    drop_same_id: Annotated[
+        bool,
+        typer.Option("--drop-same-id", help="Hide the document whose id is the question's (ArguAna, Quora)"),
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals")] = 0,
     output: options.FormatOption = OutputFormat.text,
     db: options.Db = None,
@@ -105,6 +109,7 @@ def eval_(
                 out,
                 manifest=_manifest(workspace, dataset, recipe, chosen, user),
                 variant=variant.value,
+                drop_same_id=drop_same_id,
                 levels=options.split_levels(levels),
                 progress=progress,
                 seed=seed,
@@ -167,5 +172,4 @@ def _manifest(
         "values": dict(profile.values),
         "embedder": workspace.embedder.model_id,
         "spaces": workspace.spaces(profile),
-        "excluded": "nothing: a hit whose id equals the question's is kept",
     }

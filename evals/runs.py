@@ -70,6 +70,7 @@ def evaluate(
     manifest: Mapping[str, Any],
     variant: Variant = "near-miss",
     levels: tuple[str, ...] | None = None,
+    drop_same_id: bool = False,
     progress: Progress = quiet,
     seed: int = 0,
 ) -> Summary:
@@ -87,7 +88,7 @@ def evaluate(
     failures: list[dict[str, str]] = []
     with _written(out / "rows.jsonl") as row_file, _written(out / "timings.jsonl") as time_file:
         for dataset, case in cases:
-            hidden = frozenset(case.hides if variant == "absent" else ())
+            hidden = _hidden(case, variant, drop_same_id=drop_same_id)
             request = EvalRequest(case=case, dataset=dataset, levels=levels, hide_sources=hidden)
             try:
                 trace = ask(request)
@@ -102,7 +103,15 @@ def evaluate(
                     _line({"case_id": case.case_id, "dataset": dataset, "ms": dict(trace.times_ms)})
                 )
             progress(1)
-    whole = {**manifest, "variant": variant, "levels": levels, "seed": seed, "cases": len(cases)}
+    excluded = "hits whose id equals the question's" if drop_same_id else "nothing"
+    whole = {
+        **manifest,
+        "excluded": excluded,
+        "variant": variant,
+        "levels": levels,
+        "seed": seed,
+        "cases": len(cases),
+    }
     summary = Summary(
         manifest=whole, figures=summarised(rows, seed=seed), n_cases=len(rows), failures=failures
     )
@@ -118,6 +127,13 @@ def evaluate(
             f"all {len(failures)} cases failed, see {out}/failures.jsonl; the first: {first['message']}"
         )
     return summary
+
+
+def _hidden(case: Case, variant: Variant, *, drop_same_id: bool) -> frozenset[str]:
+    """Sources this question does not see: its own passage where that is asked for, and, for sets whose questions are
+    documents themselves (ArguAna, Quora), the document of its own id."""
+    own = {case.case_id, case.case_id.rpartition("@")[0]} - {""} if drop_same_id else set()
+    return frozenset(own.union(case.hides if variant == "absent" else ()))
 
 
 def _known(what: str, wanted: str, there: set[str] | set[str | None]) -> None:

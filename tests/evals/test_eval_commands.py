@@ -89,7 +89,11 @@ def test_ids_that_coincide_cost_no_hit(assay: Assay, shared_cases: Path, tmp_pat
     assert {name: (summary[name]["value"], summary[name]["n"]) for name in figures} == dict.fromkeys(
         figures, (1.0, 1)
     )
-    assert summary["manifest"]["excluded"] == "nothing: a hit whose id equals the question's is kept"
+    assert summary["manifest"]["excluded"] == "nothing"
+    dropped = assay("eval", "-d", "same", "-p", "seed", "-o", "out", "--format", "json", "--drop-same-id")
+    summary = json.loads(dropped.stdout)
+    assert summary["manifest"]["excluded"] == "hits whose id equals the question's"
+    assert (summary["recall@10"]["value"], summary["precision@10"]["value"]) == (0.9, 0.9)
 
 
 def test_two_processes_write_the_same_bytes(assay: Assay, shared_cases: Path, tmp_path: Path) -> None:
