@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -37,8 +38,12 @@ class WordLlama:
 
 @cache
 def _model() -> Any:
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
     import wordllama
 
+    root.setLevel(level)  # the library sends everybody's log to stderr
+    root.handlers[:] = handlers
     # the bundled tokenizer lies beside the package, where the loader does not look by itself
     folder = Path(str(wordllama.__file__)).parent
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
