@@ -123,6 +123,17 @@ def test_nothing_readable_is_an_error_with_the_first_reason(dry_run: bool, tmp_p
         bring_in(
             [("main", read_paths([tmp_path / "in"]))], db=tmp_path / "a.db", user_id="local", dry_run=dry_run
         )
+    if not dry_run:
+        assert names(tmp_path / "a.db") == []
+
+
+def test_one_of_several_datasets_may_have_nothing_readable(tmp_path: Path) -> None:
+    brought = bring_in([("one", stream(BAD)), ("two", stream(TURN))], db=tmp_path / "a.db", user_id="local",
+                       embedder="wordllama")  # fmt: skip
+    assert brought.problems == [BAD]
+    assert names(tmp_path / "a.db") == ["two"]
+    assert brought.embedded is not None
+    assert brought.embedded.embedded == 1
 
 
 def test_a_missing_path_makes_no_dataset(tmp_path: Path) -> None:
