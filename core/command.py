@@ -25,15 +25,25 @@ def run(application: typer.Typer) -> None:
         _fail(str(error))
     except _UsageError as error:
         _misused(error)
-    except BrokenPipeError:  # the reader (`| head`) went away: not an error of ours
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    except BrokenPipeError:
+        _unread()
+    except SystemExit as left:
+        if isinstance(left.__context__, BrokenPipeError):  # typer's own way to say it
+            _unread()
+        raise
     except (KeyboardInterrupt, typer.Abort):
         _interrupted()
     else:
         if code == INTERRUPTED:  # typer's own way to say it
             _interrupted()
         raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _unread() -> None:
+    """The reader (``| head``) went away: not an error of ours."""
+    sys.stdout = sys.__stdout__
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    raise SystemExit(0) from None
 
 
 def _misused(error: Any) -> None:

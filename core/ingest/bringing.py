@@ -94,7 +94,7 @@ def bring_in(
         _refuse_nothing(reports)
         embedded = None
         if embed and not dry_run:
-            ids = [store.dataset(name, user_id).dataset_id for name in reports]
+            ids = [found.dataset_id for found in store.datasets(user_id) if found.name in reports]
             with bar("embedding", total=store.text_count(ids), unit="texts") as progress:
                 embedded = embed_missing(store, embedder_named(embedder), ids, progress=progress)
     return Brought(reports=reports, embedded=embedded, dry_run=dry_run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -64,29 +64,44 @@ def ingest(
             raise DataError(f"{len(checked.problems)} problems and --strict: nothing was written. {first}")
     run = _Run(store, dataset_name, user_id)
     if dry_run:
-        try:
-            with store.database.transaction() as connection:
-                run.open(connection)
-                run.take(connection, items, progress)
-                run.finish(connection)
-                raise _RollBackError
-        except _RollBackError:
-            return run.report()
-    stream = iter(items)
-    part = list(islice(stream, batch))  # before the dataset is made: what cannot be opened leaves none behind
-    store.ensure_dataset(dataset_name, user_id)
-    while part:
-        with store.database.transaction() as connection:
-            run.open(connection)
-            run.take(connection, part, quiet)
-            run.bump(connection)
-        progress(len(part))
-        part = list(islice(stream, batch))
-    with store.database.transaction() as connection:
-        run.open(connection)
-        run.finish(connection)
-        run.bump(connection)
+        _try_out(run, items, progress)
+    else:
+        _store_in_batches(run, iter(items), batch, progress)
     return run.report()
+
+
+def _try_out(run: _Run, items: Iterable[tuple[str, Item | Problem]], progress: Progress) -> None:
+    try:
+        with run.store.database.transaction() as connection:
+            run.open(connection)
+            run.take(items, progress)
+            run.finish()
+            raise _RollBackError
+    except _RollBackError:
+        return
+
+
+def _store_in_batches(
+    run: _Run, items: Iterator[tuple[str, Item | Problem]], batch: int, progress: Progress
+) -> None:
+    made = False
+    while part := list(islice(items, batch)):
+        if not made and any(not isinstance(item, Problem) for _, item in part):
+            run.store.ensure_dataset(run.name, run.user_id)
+            made = True
+        if made:
+            with run.store.database.transaction() as connection:
+                run.open(connection)
+                run.take(part, quiet)
+                run.bump(connection)
+        else:  # what cannot be read leaves no dataset behind
+            run.take(part, quiet)
+        progress(len(part))
+    if made:
+        with run.store.database.transaction() as connection:
+            run.open(connection)
+            run.finish()
+            run.bump(connection)
 
 
 class _Run:
@@ -115,9 +130,7 @@ class _Run:
             connection=connection, dataset_id=int(row[0]), dataset_name=self.name, seen=self.seen
         )
 
-    def take(
-        self, connection: sqlite3.Connection, items: Iterable[tuple[str, Item | Problem]], progress: Progress
-    ) -> None:
+    def take(self, items: Iterable[tuple[str, Item | Problem]], progress: Progress) -> None:
         """Stores each item, or notes what is wrong with it."""
         for where, item in items:
             if isinstance(item, Problem):
@@ -126,7 +139,7 @@ class _Run:
                 self._store(where, item)
             progress(1)
 
-    def finish(self, connection: sqlite3.Connection) -> None:
+    def finish(self) -> None:
         """Links whose ends came later; what still dangles is a problem."""
         made, problems = self.links.settle(self.target)
         self._count("link", "added", made)

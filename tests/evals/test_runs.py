@@ -80,7 +80,13 @@ def test_summary_for_programs(ask: Ask, tmp_path: Path) -> None:
     evaluate(CASES, ask, tmp_path, manifest=MANIFEST, variant="absent", levels=("L1",), seed=7)
     body = json.loads((tmp_path / "summary.json").read_text())
     assert body["cases"] == {"scored": 3, "failed": 1}
-    assert body["manifest"] == MANIFEST | {"variant": "absent", "levels": ["L1"], "seed": 7, "cases": 4}
+    assert body["manifest"] == MANIFEST | {
+        "excluded": "nothing",
+        "variant": "absent",
+        "levels": ["L1"],
+        "seed": 7,
+        "cases": 4,
+    }
     assert body["auroc"] == {"value": 1.0, "interval": [1.0, 1.0], "n": 2, "missing": 1}
     assert set(body) - {"cases", "manifest"} == {
         "ndcg@10", "recall@5", "recall@10", "precision@10", "mrr", "map", "hit@1", "citation_precision",
