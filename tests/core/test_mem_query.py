@@ -65,9 +65,14 @@ def ask(workspace: Workspace) -> Ask:
     """What ``mem query --format json --explain`` prints for a question."""
 
     def run(
-        question: str, *, project: str = "meridian", levels: str | None = None, k: int | None = None
+        question: str,
+        *,
+        project: str = "meridian",
+        levels: str | None = None,
+        k: int | None = None,
+        name: str = "default",
     ) -> dict[str, Any]:
-        profile = load("default", "memory")
+        profile = load(name, "memory")
         trace = workspace.ask(
             question,
             dataset=project,
@@ -144,7 +149,7 @@ def test_a3_default_excludes_l0(ask: Ask) -> None:
 @pytest.mark.parametrize("levels", ["L0", "L1", "L2", "L0,L2", "L0,L1,L2", " L1 , L1"])
 def test_a4_levels_flag(levels: str, ask: Ask) -> None:
     wanted = {level.strip() for level in levels.split(",")}
-    answer = ask(QUESTION, levels=levels, k=100)
+    answer = ask(QUESTION, levels=levels, k=100, name="seed")  # which never abstains from what is there
     assert {candidate["level"] for candidate in answer["candidates"]} == wanted
     assert {hit["level"] for hit in answer["hits"]} <= wanted
     assert answer["hits"]
@@ -202,7 +207,7 @@ def test_the_project_is_found_by_file_folder_or_option(db: Path, store: Store, t
     with pytest.raises(UsageError, match=r"no project for .*Projects: none; `assay ingest"):
         inferred_project(store, named, "ruth")
     (deep / ".assay.toml").unlink()
-    found = shell(deep, db, "query", QUESTION, "--embedder", "wordllama", "--profile", "bm25")
+    found = shell(deep, db, "query", QUESTION, "--profile", "bm25")
     assert "infra-root-causes" in found.stdout, found.stderr
 
 
