@@ -236,6 +236,28 @@ def test_an_id_that_comes_again_with_other_content_is_a_problem_and_the_first_is
     assert dump(tmp_path / "two.db") == dump(tmp_path / "one.db")  # nothing at all of the second was stored
 
 
+def test_a_node_that_contradicts_a_chunk_is_a_problem_the_second_time_too(store: Store) -> None:
+    items = (MEMO, NodeItem(level="L0", text="First words.", source="memo", name="opening"))
+    for _ in range(2):
+        report = take(store, *items)
+        (problem,) = says(report)
+        assert problem.startswith("in:2: node '")
+        assert report.updated == {}
+    assert take(store, items[1]).updated == {"node": 1}  # alone it says something new of the node
+
+
+def test_an_entity_given_as_a_thing_stays_one(store: Store) -> None:
+    items = (EntityItem(name="Mercury", type="thing"), EntityItem(name="Mercury", type="planet"))
+    assert take(store, *items).added == {"entity": 2}
+    assert take(store, *items).unchanged == {"entity": 2}
+    known = (
+        FactItem(subject="Venus", relation="orbits", object="Sun"),
+        EntityItem(name="Venus", type="planet"),
+    )
+    assert take(store, *known).updated == {"entity": 1}  # one that only a fact knew takes the type
+    assert take(store, *known).unchanged == {"fact": 1, "entity": 1}
+
+
 def test_a_fact_of_an_unknown_artifact_leaves_no_entities(store: Store) -> None:
     report = take(store, FactItem(subject="a", relation="r", object="b", artifact="later"),
                   ArtifactItem(source="later", text="Too late."))  # fmt: skip

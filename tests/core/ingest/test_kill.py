@@ -137,7 +137,7 @@ def test_a_killed_run_and_a_rerun_end_where_one_run_would(folder: Path, tmp_path
     assert counts["node_link"] > 300
 
     chance = random.Random(20)
-    for number in range(4):
+    for number in range(3):
         db = tmp_path / f"killed{number}.db"
         kill(folder, db, chance.randint(1, ticks * 2 // 3), chance.uniform(0, 0.02))
         if number % 2:  # and the rerun, too
