@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from core.errors import ModelError
+from core.errors import ModelError, StoreError
 from core.models.base import Embedder, FloatArray
 from core.records import Dataset, text_hash
 from core.store import Columns, CorpusKind, Store
@@ -52,6 +52,8 @@ class StoreCorpus:
         hashes = [text_hash(text) for text in self.texts()]
         cached = self._store.embeddings.get(embedder.model_id, hashes)
         rows = np.zeros((len(hashes), embedder.dim), dtype=np.float32)
+        if any(key not in cached for key in hashes):
+            raise StoreError("the dataset changed while its vectors were read; ask again")
         for row, key in enumerate(hashes):
             rows[row] = cached[key]
         return rows

@@ -21,8 +21,7 @@ _HEADING = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
 def read_paths(paths: Sequence[Path]) -> Iterator[tuple[str, Item | Problem]]:
     """Everything under ``paths`` in sorted order. What cannot be read is a problem.
 
-    Hidden files are passed over, and a README beside native files. A fact's artifact must come before the fact (files
-    are read in the order of their names); links and parents may point forward.
+    Hidden files are passed over, and a README beside native files. Facts, links and parents may point forward.
 
     Raises:
         DataError: a path does not exist, or no file of a known kind is under them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core import clock
 from core.ingest.items import EntityItem, FactItem
-from core.ingest.outcome import Outcome, Refused, Target, content_hash
+from core.ingest.outcome import Early, Outcome, Target, content_hash
 from core.text import normalize
 
 UNTYPED = "thing"
@@ -105,7 +105,7 @@ def _artifact_id(target: Target, source: str | None) -> int | None:
         "SELECT artifact_id FROM artifact WHERE dataset_id = ? AND source = ?", target.dataset_id, source
     )
     if not stored:
-        raise Refused(f"artifact {source!r} is not stored and did not come before this line")
+        raise Early(f"artifact {source!r} is neither stored nor in this input")
     return int(str(stored[0][0]))
 
 

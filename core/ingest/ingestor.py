@@ -13,7 +13,7 @@ from core.ingest.case_rows import store_case
 from core.ingest.graph_rows import store_entity, store_fact
 from core.ingest.items import ArtifactItem, CaseItem, EntityItem, FactItem, Item, LinkItem, NodeItem, Problem
 from core.ingest.node_rows import Links, store_artifact, store_node
-from core.ingest.outcome import Outcome, Refused, Target
+from core.ingest.outcome import Early, Outcome, Refused, Target
 from core.progress import Progress, quiet
 from core.records import DEFAULT_USER
 from core.store import Store
@@ -117,6 +117,7 @@ class _Run:
         self.seen: dict[tuple[str, str], str] = {}
         self.target: Target
         self.dirty = False
+        self.early: list[tuple[Problem, Item]] = []
 
     def open(self, connection: sqlite3.Connection) -> None:
         """Finds the dataset's row, which may have been deleted meanwhile."""
@@ -140,7 +141,11 @@ class _Run:
             progress(1)
 
     def finish(self) -> None:
-        """Links whose ends came later; what still dangles is a problem."""
+        """What waited for something that came later; what still dangles is a problem."""
+        early, self.early = self.early, []
+        for problem, item in early:
+            self._store(problem.where, item)
+        self.problems += [problem for problem, _ in self.early]
         made, problems = self.links.settle(self.target)
         self._count("link", "added", made)
         self.problems += problems
@@ -169,6 +174,9 @@ class _Run:
         connection.execute("SAVEPOINT item")
         try:
             self._store_kind(where, item)
+        except Early as early:
+            connection.execute("ROLLBACK TO item")
+            self.early.append((Problem(where=where, what=str(early)), item))
         except Refused as refusal:
             connection.execute("ROLLBACK TO item")
             self.problems.append(Problem(where=where, what=str(refusal)))

@@ -15,6 +15,10 @@ class Refused(ValueError):  # noqa: N818 (an outcome, not an accident)
     """An item that contradicts what is stored or came before; the message says how."""
 
 
+class Early(Refused):
+    """An item that names something which is not there yet, and may come later in the same input."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """An open transaction on one dataset. ``seen`` maps (kind, key) to the content hash seen in this input."""

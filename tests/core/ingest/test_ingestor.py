@@ -259,12 +259,20 @@ def test_an_entity_given_as_a_thing_stays_one(store: Store) -> None:
 
 
 def test_a_fact_of_an_unknown_artifact_leaves_no_entities(store: Store) -> None:
-    report = take(store, FactItem(subject="a", relation="r", object="b", artifact="later"),
-                  ArtifactItem(source="later", text="Too late."))  # fmt: skip
-    assert says(report) == [
-        "in:1: artifact 'later' is not stored and did not come before this line (skipped)"
-    ]
-    assert (report.added, texts(store, "entity"), texts(store, "fact")) == ({"artifact": 1}, [], [])
+    report = take(store, FactItem(subject="a", relation="r", object="b", artifact="nowhere"))
+    assert says(report) == ["in:1: artifact 'nowhere' is neither stored nor in this input (skipped)"]
+    assert (report.added, texts(store, "entity"), texts(store, "fact")) == ({}, [], [])
+
+
+def test_a_fact_may_come_before_its_artifact(store: Store) -> None:
+    items = (
+        FactItem(subject="a", relation="r", object="b", artifact="later"),
+        ArtifactItem(source="later", text="In time."),
+    )
+    report = take(store, *items)
+    assert (says(report), report.added) == ([], {"artifact": 1, "fact": 1})
+    again = take(store, *items)
+    assert (says(again), again.added, again.updated) == ([], {}, {})
 
 
 def test_a_name_belongs_to_one_node_of_a_dataset(store: Store) -> None:

@@ -113,6 +113,23 @@ def test_the_best_cosine_gates_memory_as_a_whole(make_workspace, turns):
     assert "gate.min_best_cosine" in trace.answer.explanation
 
 
+def test_a_near_duplicate_waits_for_something_new(make_workspace):
+    texts = {
+        "first": "Proxy buffer refuses large requests.",
+        "again": "Proxy buffer refuses large requests today.",
+        "other": "Large requests need a bigger disk quota at the site.",
+    }
+    items = [NodeItem(level="L0", text=text, source=name, name=name) for name, text in texts.items()]
+    workspace = make_workspace(items)
+    question = "why does the proxy buffer refuse large requests?"
+    order = {}
+    for trade_off in (1.0, 0.3):
+        profile = seed("brain", mmr__lambda=trade_off, floor__min_overlap=0.0, floor__strong_overlap=0.0)
+        order[trade_off] = names(workspace.ask(question, dataset="main", recipe="brain", profile=profile))
+    assert order[1.0] == ["first", "again", "other"]
+    assert order[0.3] == ["first", "other", "again"]
+
+
 def test_hidden_sources_are_never_seen(make_workspace, turns):
     trace = make_workspace(turns).ask(
         QUESTION, dataset="main", recipe="brain", profile=seed("brain"), hide_sources=frozenset({"log"})
