@@ -28,9 +28,7 @@ class OutputFormat(StrEnum):
 
 Db = Annotated[
     Path | None,
-    typer.Option(
-        "--db", envvar="ASSAY_DB", help="Database file. Default: .assay/assay.db", show_default=False
-    ),
+    typer.Option("--db", help="Database file. Default: ASSAY_DB, else .assay/assay.db", show_default=False),
 ]
 DatasetName = Annotated[str, typer.Option("--dataset", "-d", help="Dataset name, e.g. main")]
 DatasetPattern = Annotated[
@@ -43,8 +41,7 @@ EmbedderOption = Annotated[
     str | None,
     typer.Option(
         "--embedder",
-        envvar="ASSAY_EMBEDDER",
-        help="minilm (default), wordllama, openai:MODEL, sentence-transformers:NAME",
+        help="minilm (unless ASSAY_EMBEDDER says otherwise), wordllama, openai:MODEL, sentence-transformers:NAME",
         show_default=False,
     ),
 ]

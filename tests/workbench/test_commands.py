@@ -254,3 +254,12 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path) -> None:
         kept = store.counts(store.dataset("many").dataset_id)["nodes"]
     assert 0 < kept < 60_000
     assert kept % 500 == 0
+
+
+def test_an_empty_variable_is_no_database(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "ASSAY_DB": "", "ASSAY_EMBEDDER": ""}
+    program = "import sys; sys.argv[0] = 'assay'; from workbench.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, "datasets"], cwd=tmp_path, env=environment,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no database at .assay/assay.db")
