@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
 from core.profile import Profile
 from core.records import LEVELS, Dataset
+from core.store import default_path
 from core.text import sentences
 from core.trace import Trace
 from core.workspace import Workspace
@@ -41,13 +41,13 @@ def workspace() -> Workspace:
     Raises:
         AssayError: the database or the embedder cannot be had.
     """
-    return _opened(os.environ.get("ASSAY_DB"))
+    return _opened(str(default_path()))
 
 
 @st.cache_resource(
     show_spinner="Opening the workspace; the first start also brings in the shipped data set …"
 )
-def _opened(db: str | None) -> Workspace:
+def _opened(db: str) -> Workspace:
     opened = Workspace.open(db)
     ensure_shipped(opened)
     return opened

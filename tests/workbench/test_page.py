@@ -209,3 +209,13 @@ def test_a_changed_data_set_is_asked_anew(
     page.run()
     assert not page.exception
     assert [code.value for code in page.code] == ["assay ingest PATH --dataset NAME"]
+
+
+def test_an_empty_variable_means_the_default_database(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nothing_shipped: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_DB", "")
+    page = AppTest.from_file(APP, default_timeout=30).run()
+    assert not page.error
+    assert (tmp_path / ".assay" / "assay.db").is_file()
