@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import typer
 
 from core.errors import AssayError
+from core.render import printable
 
 MISUSE = 2
 INTERRUPTED = 130
@@ -17,7 +19,9 @@ _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 
 def run(application: typer.Typer) -> None:
-    """Runs a typer application; an error that is the input's fault becomes one line and exit code 2."""
+    """Runs a typer application; an error that is the input's or the machine's fault (a full disk, a file that may not be
+    read) becomes one line and exit code 2."""
+    _print_anything()
     try:
         code = application(standalone_mode=False)
         sys.stdout.flush()
@@ -27,6 +31,8 @@ def run(application: typer.Typer) -> None:
         _misused(error)
     except BrokenPipeError:
         _unread()
+    except OSError as error:
+        _out_of_order(error)
     except SystemExit as left:
         if isinstance(left.__context__, BrokenPipeError):  # typer's own way to say it
             _unread()
@@ -37,6 +43,22 @@ def run(application: typer.Typer) -> None:
         if code == INTERRUPTED:  # typer's own way to say it
             _interrupted()
         raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _print_anything() -> None:
+    """What the terminal's encoding lacks is written as an escape: an answer is never lost to one character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _out_of_order(error: OSError) -> None:
+    """A file or the output that cannot be read or written; what is still to be printed is given up."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    what = error.filename or "the output"
+    _fail(
+        f"{what}: cannot be read or written: {error.strerror or error}; free it or name another, and run this again"
+    )
 
 
 def _unread() -> None:
@@ -55,7 +77,7 @@ def _misused(error: Any) -> None:
 
 
 def _fail(message: str) -> None:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr)
     raise SystemExit(MISUSE)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -153,7 +153,11 @@ def _line(row: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
-    """A file that appears whole, when the block ends, under its name."""
+    """A file that appears whole, when the block ends, under its name.
+
+    Raises:
+        UsageError: it cannot be written; nothing of it is left then.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -161,5 +165,10 @@ def _written(path: Path) -> Iterator[IO[str]]:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written: {error.strerror}; make room for it, or choose another --out"
+        ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that may not be written holds no draft either
+            draft.unlink(missing_ok=True)

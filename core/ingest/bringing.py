@@ -15,6 +15,7 @@ from core.ingest.ingestor import IngestReport, ingest
 from core.ingest.items import Item, Problem
 from core.models.registry import embedder as embedder_named
 from core.progress import bar
+from core.render import printable
 from core.store import Store, default_path
 
 Stream = Iterable[tuple[str, Item | Problem]]
@@ -50,7 +51,7 @@ class Brought:
                 f"  embedded {self.embedded.embedded} texts, {self.embedded.cached} already were, "
                 f"{self.embedded.without_tokens} have no words to embed"
             )
-        lines += [f"problem: {problem}" for problem in self.problems]
+        lines += [printable(f"problem: {problem}") for problem in self.problems]
         return "\n".join(lines)
 
     def to_json(self) -> str:

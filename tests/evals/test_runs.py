@@ -186,3 +186,13 @@ def test_selecting_cases(chosen_by: dict[str, object], expected: list[str]) -> N
 def test_an_unknown_choice_names_what_there_is(chosen_by: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         select_cases(CASES, **chosen_by)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_file_that_cannot_be_written_is_said_with_its_name(name: str, ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(
+        UsageError, match=rf"{name}: cannot be written: .*; make room for it, or choose another --out"
+    ):
+        evaluate(CASES, ask, tmp_path, manifest=MANIFEST)
+    assert not list(tmp_path.glob(".*"))

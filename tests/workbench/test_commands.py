@@ -263,3 +263,33 @@ def test_an_empty_variable_is_no_database(tmp_path: Path) -> None:
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("error: no database at .assay/assay.db")
+
+
+def test_a_full_disk_behind_the_output_is_one_line(folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", ASSAY, "datasets"],
+            cwd=folder, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("error: the output: cannot be read or written: No space left on device; ")
+
+
+def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("Gateways verloren die Uhrzeit: später Ärger.", encoding="utf-8")
+    shell(tmp_path, "ingest", "note.md", "--dataset", "notes", "--embedder", "wordllama")
+    command = [sys.executable, "-c", ASSAY, "ask", "Gateways Uhrzeit", "--dataset", "notes", *WORDS]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**environment(), "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "sp\\xe4ter \\xc4rger" in done.stdout
+
+
+def test_an_error_line_holds_no_control_characters(tmp_path: Path) -> None:
+    done = shell(tmp_path, "ingest", "no\x1b[31m\u202efile", "--dataset", "x")
+    assert done.returncode == 2
+    assert done.stderr == "error: no·[31m·file: no such file or folder\n"

@@ -146,3 +146,11 @@ def test_a_missing_path_makes_no_dataset(tmp_path: Path) -> None:
 def test_a_name_that_is_none_is_refused(dry_run: bool, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="printable characters"):
         bring_in([(" ", stream(TURN))], db=tmp_path / "a.db", user_id="local", dry_run=dry_run)
+
+
+def test_a_problem_is_printed_without_control_characters(tmp_path: Path) -> None:
+    bad = Problem(where="a\x1b[31m.md", what="the name\nis not UTF-8")
+    brought = bring_in(
+        [("one", stream(TURN, bad))], db=tmp_path / "a.db", user_id="local", dry_run=True, embed=False
+    )
+    assert brought.to_text().splitlines()[-1] == "problem: a·[31m.md: the name is not UTF-8 (skipped)"
