@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import resources
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,7 @@ def load(name_or_path: str | Path, recipe: Recipe) -> Profile:
     Raises:
         NotFoundError: no such profile. ProfileError: malformed; the message names file and key.
     """
-    path = _find(name_or_path)
-    return _parse(path.read_text(encoding="utf-8"), str(name_or_path), recipe, seen=())
+    return _parse(_text(name_or_path), str(name_or_path), recipe, seen=())
 
 
 def shipped() -> tuple[str, ...]:
@@ -157,11 +157,28 @@ def _find(name_or_path: str | Path) -> Any:
     )
 
 
-def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Profile:
+def _text(name_or_path: str | Path) -> str:
+    path = _find(name_or_path)
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return str(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ProfileError(
+            f"profile {name_or_path}: not UTF-8 at byte {error.start + 1}; save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ProfileError(f"profile {name_or_path}: cannot be read: {error.strerror}") from error
+
+
+def _document(text: str, where: str) -> dict[str, Any]:
+    """What the TOML says; a number too long or tables too deep to be read are as wrong as bad syntax."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ProfileError(f"profile {where}: not valid TOML: {error}") from error
+
+
+def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Profile:
+    document = _document(text, where)
     _refuse_unknown(document, {"name", "about", "base", *RECIPES}, where)
     base_name = str(document.get("base", "" if document.get("name") == "seed" else "seed"))
     if base_name in seen:
@@ -169,12 +186,12 @@ def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Prof
     values: dict[str, Value] = {}
     spaces: dict[str, str] = {}
     if base_name:
-        base = _parse(_find(base_name).read_text(encoding="utf-8"), base_name, recipe, (*seen, where))
+        base = _parse(_text(base_name), base_name, recipe, (*seen, where))
         values, spaces = dict(base.values), dict(base.spaces)
     section = document.get(recipe, {})
     if not isinstance(section, dict):
         raise ProfileError(f"profile {where}: [{recipe}] must be a table, got {section!r}")
-    origin = section.get("origin", {})
+    origin = _origin(section.get("origin", {}), recipe, where)
     for name, raw in _flatten({key: value for key, value in section.items() if key != "origin"}, where):
         values[name], space = _value_and_space(name, raw, recipe, where)
         if space:
@@ -191,6 +208,18 @@ def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Prof
         about=str(document.get("about", "")),
         origin=origin,
     )
+
+
+def _origin(origin: Any, recipe: Recipe, where: str) -> dict[str, Any]:
+    """How the profile was made: a table of plain values, which ``to_toml`` writes back."""
+    if not isinstance(origin, dict):
+        raise ProfileError(f"profile {where}: [{recipe}.origin] must be a table, got {origin!r}")
+    for key, value in origin.items():
+        if not isinstance(value, str | int | float) or (isinstance(value, float) and not isfinite(value)):
+            raise ProfileError(
+                f"profile {where}: [{recipe}.origin] {key} must be a text, a finite number, true or false, got {value!r}"
+            )
+    return origin
 
 
 def _flatten(section: Mapping[str, Any], where: str) -> Iterable[tuple[str, Any]]:

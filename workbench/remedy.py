@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from core.answer.abstain import letting_pass
 from core.profile import Value
 from core.stages.floor import CHECKS, PASSED, Floor
-from core.thresholds import BY_NAME, Threshold
 from core.trace import Candidate, Drop, Trace
-
-STEP = 1000
-"""Suggested scores are rounded to one part in this many, towards letting pass."""
-STRICT = "floor.min_score"
-"""The one check that asks for more than its value, not for as much."""
-
-
-def letting_pass(drop: Drop) -> Value | None:
-    """The value in the declared range, nearest to the cut, that lets ``drop`` pass this check; None if there is none."""
-    knob = BY_NAME.get(drop.threshold)
-    if not isinstance(knob, Threshold):
-        return None
-    if drop.margin > 0:  # a cap was exceeded
-        return math.ceil(drop.value) if drop.value <= knob.high else None
-    below = math.floor(drop.value * STEP) / STEP
-    if drop.threshold == STRICT and np.float32(below) >= np.float32(drop.value):
-        below = (below * STEP - 1) / STEP
-    return below if below >= knob.low else None
 
 
 def letting_through(trace: Trace, candidate: Candidate) -> dict[str, Value] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -51,8 +52,13 @@ class Database:
         return connection
 
     def _connect(self) -> sqlite3.Connection:
+        whole = on_read_only_media(self.path)
         connection = sqlite3.connect(
-            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            f"{self.path.absolute().as_uri()}?immutable=1" if whole else self.path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=whole,
         )
         try:
             _prepare(connection)
@@ -108,6 +114,16 @@ class Database:
                 connection.close()
             self._all.clear()
         self._local = threading.local()
+
+
+def on_read_only_media(path: Path) -> bool:
+    """Whether nobody can be writing ``path``, so that it is read without the files SQLite keeps beside a database.
+
+    False where a write-ahead log lies beside it: what it holds would not be seen.
+    """
+    if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
+        return False
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -72,6 +72,12 @@ def test_every_threshold_says_what_it_is(knob: Threshold):
         ('[brain.fusion]\nmethod = "magic"', "one of blend, convex"),
         ("[brain\n", "not valid TOML"),
         ('base = "nowhere"', "no profile 'nowhere'"),
+        (f"x = {'[' * 500}{']' * 500}", "not valid TOML: maximum recursion depth"),
+        (f"x = {'9' * 5000}", "not valid TOML: Exceeds the limit"),
+        ("[brain]\norigin = 3", r"\[brain.origin\] must be a table, got 3"),
+        ("[brain.origin]\nmade = 2024-01-01", r"\[brain.origin\] made must be a text, .* got datetime.date"),
+        ("[brain.origin]\nauroc = nan", r"\[brain.origin\] auroc must be .* got nan"),
+        ("[brain.origin]\nset = { a = 1 }", r"\[brain.origin\] set must be .* got {'a': 1}"),
     ],
 )
 def test_a_malformed_profile_is_refused(tmp_path, body, message):
@@ -119,3 +125,30 @@ def test_equal_values_have_equal_fingerprints():
 def test_an_unknown_profile_lists_the_shipped_ones():
     with pytest.raises(NotFoundError, match=r"shipped are .*seed"):
         profiles.load("nope", "brain")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_bytes(b'name = "\xff"')
+    with pytest.raises(ProfileError, match=r"mine.toml: not UTF-8 at byte 9; save it as UTF-8"):
+        profiles.load(file, "brain")
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
+    file = written(tmp_path, "")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(type(file), "read_text", refuse)
+    with pytest.raises(ProfileError, match=r"mine.toml: cannot be read: Permission denied"):
+        profiles.load(file, "brain")
+
+
+def test_how_a_profile_was_made_survives_a_file(tmp_path):
+    mine = profiles.load(
+        written(tmp_path, '[brain.origin]\nset = "clapnq"\nauroc = 0.9\nn = 3\nok = true'), "brain"
+    )
+    file = tmp_path / "copy.toml"
+    file.write_text(profiles.to_toml(mine))
+    assert dict(profiles.load(file, "brain").origin) == {"set": "clapnq", "auroc": 0.9, "n": 3, "ok": True}

@@ -5,37 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.profile import Value
 from core.stages.floor import CHECKS, PASSED, Floor
 from core.trace import Drop
 from tests.workbench import traces
-from workbench.remedy import letting_pass, letting_through
+from workbench.remedy import letting_through
 
 UNIT = some.floats(0, 1, width=32)
-
-
-@pytest.mark.parametrize(
-    ("threshold", "value", "cut", "expected"),
-    [
-        ("floor.min_score", 0.31, 0.34, 0.309),  # asks for more than its value
-        ("floor.min_score", 0.3104, 0.34, 0.31),
-        ("floor.min_overlap", 0.1, 0.12, 0.1),  # as much is enough
-        ("floor.min_overlap", 0.0, 0.12, 0.0),
-        ("floor.min_score", 0.0, 0.34, None),
-        ("floor.min_cosine", -0.2504, 0.75, -0.251),
-        ("select.k", 7.0, 5.0, 7),
-        ("similar.facts", 51.0, 10.0, None),  # beyond the declared range
-        ("no.such", 0.1, 0.2, None),
-    ],
-)
-def test_the_nearest_value_that_lets_pass(
-    threshold: str, value: float, cut: float, expected: Value | None
-) -> None:
-    assert letting_pass(Drop(stage="s", threshold=threshold, cut=cut, value=value)) == expected
 
 
 def test_the_closest_of_an_abstention_needs_one_change() -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from core.errors import StoreError
 from core.ingest.ingestor import ingest
 from core.ingest.items import NodeItem
-from core.store import Store, default_path
+from core.store import Store, connection, default_path
 from core.store.schema import MIGRATIONS, VERSION
 
 
@@ -216,3 +218,23 @@ def test_closing_twice_and_asking_again_works(tmp_path: Path) -> None:
     store.close()
     assert [found.name for found in store.datasets()] == ["main"]
     store.close()
+
+
+def test_a_database_on_read_only_media_is_read_and_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a 100%?#.db"
+    with Store.open(path) as store:
+        ingest(store, "main", [("x", NodeItem(level="L0", text="kept", source="s"))])
+    with Store.open(path) as writing:
+        writing.ensure_dataset("logged")
+        assert not connection.on_read_only_media(path)  # its log would be left out
+    assert not connection.on_read_only_media(path)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    assert connection.on_read_only_media(path)
+    with Store.open(path, create=False) as store:
+        assert [found.name for found in store.datasets()] == ["logged", "main"]
+        assert list(store.texts("node", [store.dataset("main").dataset_id])) == ["kept"]
+        with pytest.raises(StoreError, match="may not be written; change its permissions"):
+            store.ensure_dataset("other")
+        assert [file.name for file in tmp_path.iterdir()] == [path.name]
