@@ -36,11 +36,13 @@ def convex(lexical: Scores, cosine: Scores, weight: float) -> Scores:
 
 
 def reciprocal_rank(lexical: Scores, cosine: Scores, rrf_k: int) -> Scores:
-    """``Σ 1/(rrf_k + rank)``, rank from 1 by (−score, position) in each channel.
+    """``Σ 1/(rrf_k + rank)``, rank from 1 by (−score, position) in each channel; what the lexical channel did not find
+    (score ≤ 0) has no rank in it and gains nothing there.
 
     Source: Cormack, Clarke & Buettcher, Reciprocal Rank Fusion, SIGIR 2009.
     """
-    return (1.0 / (rrf_k + _ranks(lexical)) + 1.0 / (rrf_k + _ranks(cosine))).astype(np.float32)
+    by_words = np.where(lexical > 0, 1.0 / (rrf_k + _ranks(lexical)), 0.0)
+    return (by_words + 1.0 / (rrf_k + _ranks(cosine))).astype(np.float32)
 
 
 def with_neighbours(scores: Scores, rows: Rows, neighbours: NDArray[np.int64], weight: float) -> Scores:

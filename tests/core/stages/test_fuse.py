@@ -62,3 +62,8 @@ def test_neighbours_add_their_share_and_only_inside_the_pool():
 def test_no_neighbour_weight_leaves_the_scores_alone():
     scores = f32(1, 2)
     assert fuse.with_neighbours(scores, np.array([0, 1]), np.array([[-1, 1], [0, -1]]), 0.0) is scores
+
+
+def test_what_has_no_word_of_the_question_has_no_rank_by_words():
+    fused = fuse.reciprocal_rank(f32(0, 2, 0), f32(0.1, 0.5, 0.9), 60)
+    assert fused.tolist() == pytest.approx([1 / 63, 1 / 61 + 1 / 62, 1 / 61])
