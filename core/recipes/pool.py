@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -13,7 +13,7 @@ from core.index.base import Rows, Scores
 from core.index.corpus import Corpus
 from core.profile import Profile
 from core.recipes.inquiry import Inquiry, Record
-from core.records import Node
+from core.records import Node, node_id
 from core.stages import fuse
 from core.stages.recall import best_rows, ordered, union
 from core.thresholds import BY_NAME, Threshold
@@ -116,6 +116,7 @@ def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
     nodes = inquiry.store.nodes(corpus.columns.row_ids[rows[kept]].tolist())
     if len(nodes) != len(kept):
         raise StoreError("the dataset changed while it was being asked; ask again")
+    _refuse_damaged(inquiry, nodes, corpus.columns.dataset_ids[rows[kept]].tolist())
     kept, nodes, fused = _weighted_by_confidence(
         kept, nodes, fused, profile.number("fusion.confidence_weight")
     )
@@ -137,6 +138,17 @@ def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
     )
     _note_stages(pool, profile, record)
     return pool
+
+
+def _refuse_damaged(inquiry: Inquiry, nodes: Sequence[Node], dataset_ids: Sequence[int]) -> None:
+    """A node's id is a hash of its content: one that does not fit was not written so, and nothing is quoted from it."""
+    for node, dataset_id in zip(nodes, dataset_ids, strict=True):
+        dataset = inquiry.datasets[dataset_id]
+        if node_id(dataset=dataset, source=node.source, turn=node.turn, text=node.text) != node.node_id:
+            raise StoreError(
+                f"node {node.node_id} of dataset {dataset!r} is not as it was stored: the database is damaged; "
+                "restore a copy, or bring the dataset in again into another file with --db"
+            )
 
 
 def _weighted_by_confidence(

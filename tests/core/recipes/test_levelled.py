@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core import profile as profiles
-from core.errors import NotFoundError, ScoreSpaceError, UsageError
+from core.errors import NotFoundError, ScoreSpaceError, StoreError, UsageError
 from core.ingest.items import NodeItem
 from core.trace import Trace
 
@@ -231,3 +231,22 @@ def test_nothing_below_the_floor_is_ever_cited(make_workspace, texts, question, 
         scores = trace.candidate(item.candidate_id).scores
         assert scores["overlap"] >= overlap - 1e-6
         assert scores[space] > score - 1e-6 or scores["overlap"] >= strong - 1e-6
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE node SET text = 'x' WHERE name = 't1'",
+        "UPDATE node SET source = 'x' WHERE name = 't1'",
+        "UPDATE node SET turn = NULL WHERE name = 't1'",
+        "UPDATE node SET node_id = 'x' WHERE name = 't1'",
+    ],
+)
+def test_nothing_is_quoted_from_a_node_that_is_not_as_it_was_stored(damage, make_workspace, turns):
+    workspace = make_workspace(turns)
+    with workspace.store.database.transaction() as connection:
+        connection.execute(damage)
+    with pytest.raises(
+        StoreError, match=r"of dataset 'main' is not as it was stored: the database is damaged"
+    ):
+        workspace.ask(QUESTION, dataset="main", recipe="brain", profile=seed("brain"))
