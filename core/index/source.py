@@ -15,6 +15,9 @@ from core.store import Columns, CorpusKind, Store
 SAMPLE = 64
 """Texts that are looked at to see which models a dataset is embedded with."""
 
+TOLERANCE = 0.01
+"""How far a stored vector's squared length may be from 1."""
+
 
 class StoreCorpus:
     """The rows of one kind in some datasets of a store."""
@@ -55,8 +58,20 @@ class StoreCorpus:
         if any(key not in cached for key in hashes):
             raise StoreError("the dataset changed while its vectors were read; ask again")
         for row, key in enumerate(hashes):
+            self._refuse_damaged(cached[key], embedder)
             rows[row] = cached[key]
         return rows
+
+    def _refuse_damaged(self, vector: FloatArray, embedder: Embedder) -> None:
+        """Stored vectors have length 1, or are zeros; anything else was not written so."""
+        with np.errstate(all="ignore"):
+            squared = float(vector @ vector) if vector.shape == (embedder.dim,) else np.nan
+        if squared and not abs(squared - 1) < TOLERANCE:
+            names = ", ".join(dataset.name for dataset in self._datasets[:3])
+            raise StoreError(
+                f"a vector of {names} by {embedder.model_id} is not as it was stored: the database is damaged; "
+                "restore a copy, or bring the dataset in again into another file with --db"
+            )
 
     def _refuse_other_embedder(self, embedder: Embedder) -> None:
         """A question must not start hours of embedding because another model was named by accident."""

@@ -25,7 +25,7 @@ class Embeddings:
                WHERE model_id = ? AND text_hash IN (SELECT value FROM json_each(?))""",
             (model_id, json.dumps(list(dict.fromkeys(hashes)))),
         )
-        return {str(key): np.frombuffer(_bytes(vector), dtype="<f4") for key, vector in rows}
+        return {str(key): _vector(vector) for key, vector in rows}
 
     def known(self, model_id: str, hashes: Sequence[str]) -> set[str]:
         """Which of the hashes have a vector."""
@@ -67,6 +67,10 @@ class Embeddings:
         )
 
 
-def _bytes(value: object) -> bytes:
-    assert isinstance(value, bytes)  # the column is a BLOB
-    return value
+def _vector(value: object) -> NDArray[np.float32]:
+    if not isinstance(value, bytes) or len(value) % 4:
+        raise StoreError(
+            "a stored vector is not as it was stored: the database is damaged; restore a copy, "
+            "or bring the dataset in again into another file with --db"
+        )
+    return np.frombuffer(value, dtype="<f4")

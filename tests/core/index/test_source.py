@@ -1,10 +1,12 @@
 """The store as a source of corpora."""
 
+import numpy as np
 import pytest
 
-from core.errors import ModelError
+from core.errors import ModelError, StoreError
 from core.index.source import StoreCorpus
 from core.ingest.embed import embed_missing
+from core.ingest.items import NodeItem
 
 
 class Renamed:
@@ -34,3 +36,35 @@ def test_a_question_does_not_embed_a_dataset_of_another_embedder(make_workspace,
         source.vectors(other)
     embed_missing(store, other, [1])
     assert (source.vectors(other) == source.vectors(bag_embedder)).all()
+
+
+def signaling(vector: bytes) -> bytes:
+    return b"\x01\x00\xa0\x7f" + vector[4:]  # NumPy warns of such a NaN
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        signaling,
+        lambda vector: np.float32(1e30).tobytes() + vector[4:],
+        lambda vector: np.float32(np.inf).tobytes() + vector[4:],
+        lambda vector: vector[:-4],
+        lambda vector: vector[:-1],
+        lambda _: "text",
+    ],
+)
+def test_a_vector_that_is_not_as_it_was_stored_is_refused(damage, make_workspace, turns, bag_embedder):
+    store = make_workspace(turns).store
+    source = StoreCorpus(store, "node", store.datasets())
+    source.vectors(bag_embedder)
+    with store.database.transaction() as connection:
+        ((key, vector),) = connection.execute("SELECT text_hash, vector FROM embedding LIMIT 1").fetchall()
+        connection.execute("UPDATE embedding SET vector = ? WHERE text_hash = ?", (damage(vector), key))
+    with pytest.raises(StoreError, match=r"not as it was stored: the database is damaged; restore a copy"):
+        source.vectors(bag_embedder)
+
+
+def test_a_text_without_tokens_keeps_its_zeros(make_workspace, turns, bag_embedder):
+    store = make_workspace([*turns, NodeItem(level="L0", text="?!", source="log", turn="t9")]).store
+    vectors = StoreCorpus(store, "node", store.datasets()).vectors(bag_embedder)
+    assert not vectors[-1].any()
