@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core import options
-from core.errors import UsageError
+from core.errors import DataError, UsageError
 from core.options import OutputFormat, RecipeName
 
 if TYPE_CHECKING:
@@ -99,9 +99,8 @@ def eval_(
 
     chosen = profiles.load(profile, recipe.value)
     with Workspace.open(db, embedder=embedder, create=False) as workspace:
-        cases = select_cases(
-            _stored_cases(workspace, dataset, user), split=split, filters=filter_ or [], limit=limit
-        )
+        stored, broken = _stored_cases(workspace, dataset, user)
+        cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         with bar("evaluating", total=len(cases), unit="cases") as progress:
             summary = evaluate(
                 cases,
@@ -111,6 +110,7 @@ def eval_(
                 variant=variant.value,
                 drop_same_id=drop_same_id,
                 levels=options.split_levels(levels),
+                broken=broken,
                 progress=progress,
                 seed=seed,
             )
@@ -123,20 +123,29 @@ def _by_dataset(name: str, rows: Iterable[tuple[str, str, Any]]) -> Iterator[tup
         yield name + suffix, ((where, item) for _, where, item in group)
 
 
-def _stored_cases(workspace: Workspace, pattern: str, user: str) -> list[tuple[str, Case]]:
+def _stored_cases(
+    workspace: Workspace, pattern: str, user: str
+) -> tuple[list[tuple[str, Case]], list[dict[str, str]]]:
+    """The labelled questions, and a failure for each that is no case."""
     from evals.cases import Case
+    from evals.runs import failure
 
-    found = workspace.store.matching(pattern, user)
-    cases = [
-        (dataset.name, Case.from_body(item.body))
-        for dataset in found
-        for _, item in workspace.store.cases([dataset.dataset_id])
-    ]
-    if not cases:
+    cases, broken = [], []
+    for dataset in workspace.store.matching(pattern, user):
+        for _, item in workspace.store.cases([dataset.dataset_id]):
+            try:
+                cases.append((dataset.name, Case.from_body(item.body)))
+            except DataError as error:
+                broken.append(failure(item.case_id, dataset.name, error))
+    if not cases and not broken:
         raise UsageError(
             f"dataset {pattern!r} holds no labelled questions; import a labelled set, or ingest `case` lines"
         )
-    return cases
+    if not cases:
+        raise DataError(
+            f"none of the {len(broken)} labelled questions is one; the first: {broken[0]['message']}"
+        )
+    return cases, broken
 
 
 def _asker(workspace: Workspace, recipe: RecipeName, profile: Profile, user: str) -> Any:

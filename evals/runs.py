@@ -71,11 +71,15 @@ def evaluate(
     variant: Variant = "near-miss",
     levels: tuple[str, ...] | None = None,
     drop_same_id: bool = False,
+    broken: Sequence[Mapping[str, str]] = (),
     progress: Progress = quiet,
     seed: int = 0,
 ) -> Summary:
     """Asks and scores every case, in order, and writes into ``out``: ``rows.jsonl`` (equal for equal inputs, byte for
     byte), ``failures.jsonl``, ``timings.jsonl``, ``summary.json``, ``summary.md``.
+
+    ``broken`` are cases that could not even be read; they count as failures whatever was selected, since nothing can be
+    said of what they would have been.
 
     Raises:
         AssayError: no case could be scored; the files are written all the same. UsageError: ``out`` can be no folder.
@@ -85,7 +89,7 @@ def evaluate(
     except OSError as error:
         raise UsageError(f"{out}: no folder for results: {error.strerror}; choose another --out") from error
     rows: list[Row] = []
-    failures: list[dict[str, str]] = []
+    failures = [dict(failure) for failure in broken]
     with _written(out / "rows.jsonl") as row_file, _written(out / "timings.jsonl") as time_file:
         for dataset, case in cases:
             hidden = _hidden(case, variant, drop_same_id=drop_same_id)
@@ -95,7 +99,7 @@ def evaluate(
                 row = scored(case, dataset, trace)
                 line = _line(row)
             except Exception as error:  # noqa: BLE001 (one broken case never takes a run down)
-                failures.append({"case_id": case.case_id, "dataset": dataset, **_said(error)})
+                failures.append(failure(case.case_id, dataset, error))
             else:
                 rows.append(row)
                 row_file.write(line)
@@ -116,8 +120,7 @@ def evaluate(
         manifest=whole, figures=summarised(rows, seed=seed), n_cases=len(rows), failures=failures
     )
     with _written(out / "failures.jsonl") as file:
-        for failure in failures:
-            file.write(_line(failure))
+        file.writelines(map(_line, failures))
     for name, text in (("summary.json", summary.to_json()), ("summary.md", summary.to_markdown())):
         with _written(out / name) as file:
             file.write(text)
@@ -142,8 +145,10 @@ def _known(what: str, wanted: str, there: set[str] | set[str | None]) -> None:
         raise UsageError(f"no {what} {wanted!r} in these cases; there are: {listed}")
 
 
-def _said(error: Exception) -> dict[str, str]:
-    return {"error": type(error).__name__, "message": " ".join(str(error).split())[:500]}
+def failure(case_id: str, dataset: str, error: Exception) -> dict[str, str]:
+    """What ``failures.jsonl`` says of a case that broke."""
+    message = " ".join(str(error).split())[:500]
+    return {"case_id": case_id, "dataset": dataset, "error": type(error).__name__, "message": message}
 
 
 def _line(row: Mapping[str, Any]) -> str:

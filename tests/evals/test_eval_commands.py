@@ -146,6 +146,28 @@ def test_a_labelled_question_of_another_shape_is_said_by_name(assay: Assay, tmp_
     assert "case 'c1': gold.0.sauce: Unexpected keyword argument" in said
 
 
+def test_one_labelled_question_of_another_shape_does_not_take_the_run_down(
+    assay: Assay, tmp_path: Path
+) -> None:
+    passage = {"kind": "artifact", "source": "a", "text": "The red valve closes clockwise."}
+    sound = {
+        "kind": "case",
+        "case_id": "c1",
+        "question": "which way closes the valve?",
+        "gold": [{"source": "a"}],
+    }
+    odd = {"kind": "case", "case_id": "c2", "question": "which way?", "answerable": "perhaps"}
+    assert assay("ingest", native(tmp_path, passage, sound, odd), "-d", "odd", "--no-embed").returncode == 0
+    done = assay("eval", "-d", "odd", "-o", "out", "-p", "seed", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["cases"] == {"scored": 1, "failed": 1}
+    assert (summary["recall@10"]["value"], summary["recall@10"]["n"]) == (1.0, 1)
+    (failure,) = (tmp_path / "out" / "failures.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(failure)["case_id"] == "c2"
+    assert "answerable" in json.loads(failure)["message"]
+
+
 def test_a_file_in_place_of_the_folder_for_results(assay: Assay, tmp_path: Path) -> None:
     passage = {"kind": "artifact", "source": "a", "text": "The red valve closes clockwise."}
     case = {"kind": "case", "case_id": "c1", "question": "which way?", "gold": [{"source": "a"}]}
