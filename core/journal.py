@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
 
@@ -50,6 +50,15 @@ class Journal:
     started_at: str = field(default_factory=clock.now)
     inferences: list[Inference] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    outcome: str = "ok"
+    detail: str = ""
+    ms: float = 0.0
+    _since: float = field(default_factory=perf_counter)
+
+    def end(self, outcome: str = "ok", detail: str = "") -> None:
+        """Closes the journal: how the call ended (``ok``, ``abstained``, ``error``), said in a line."""
+        self.outcome, self.detail = outcome, detail
+        self.ms = (perf_counter() - self._since) * 1000
 
     def chat(self, model: ChatModel) -> ChatModel:
         """``model``, with every call written down here."""
@@ -57,8 +66,6 @@ class Journal:
 
     def failed(self, outcome: Outcome) -> None:
         """The last call ended otherwise than it seemed: its reply could not be used."""
-        from dataclasses import replace
-
         self.inferences[-1] = replace(self.inferences[-1], outcome=outcome)
 
     @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
+from time import perf_counter
 from types import TracebackType
 
 import numpy as np
@@ -16,7 +18,9 @@ from core.errors import UsageError
 from core.index.base import Scores
 from core.index.corpus import Corpus
 from core.index.source import StoreCorpus
+from core.journal import CallKind, Inference, Journal
 from core.models.base import Embedder, Reranker
+from core.models.chat import ChatModel, Reasoning, Usage
 from core.models.registry import embedder as embedder_named
 from core.models.registry import reranker as reranker_named
 from core.profile import Profile
@@ -24,7 +28,7 @@ from core.recipes.brain import brain
 from core.recipes.graph import graph
 from core.recipes.inquiry import Inquiry
 from core.recipes.memory import DEFAULT_LEVELS, memory
-from core.records import DEFAULT_USER, LEVELS, Dataset
+from core.records import DEFAULT_DATASET, DEFAULT_USER, LEVELS, Dataset
 from core.store import CorpusKind, Store, default_path
 from core.trace import Recipe, Trace
 
@@ -104,12 +108,20 @@ class Workspace:
         as_of: str | None = None,
         known_at: str | None = None,
         user_id: str = DEFAULT_USER,
+        chat: ChatModel | None = None,
+        reasoning: Mapping[str, Reasoning] | None = None,
+        models: Mapping[str, str] | None = None,
+        journal: Journal | None = None,
     ) -> Trace:
         """Answers ``question`` from ``dataset`` (a name, or a pattern such as ``locomo/*``), or abstains.
+
+        ``chat`` writes the answer out of the evidence, at the level and by the model that ``reasoning`` and ``models``
+        give for its stage; without it the answer lists the evidence. ``journal`` is told of stages and model calls.
 
         Raises:
             UsageError: an empty or too long question, an unknown level, a profile of another recipe.
             NotFoundError: no such dataset. ScoreSpaceError: a profile of another score space. StoreError.
+            ChatError: the model failed, or its reply cannot be used.
         """
         _check(question, recipe, profile)
         datasets = self.store.matching(dataset, user_id)
@@ -118,7 +130,7 @@ class Workspace:
         fingerprint = _fingerprint(datasets)
         inquiry = Inquiry(
             question=question,
-            vector=self._question_vector(question),
+            vector=self._question_vector(question, journal),
             profile=profile,
             spaces=spaces,
             datasets={found.dataset_id: found.name for found in datasets},
@@ -132,6 +144,10 @@ class Workspace:
             known_at=_moment("known_at", known_at),
             now=clock.now(),
             content="\x1f".join(self.store.content_hash(found.dataset_id) for found in datasets),
+            chat=journal.chat(chat) if journal and chat else chat,
+            reasoning=reasoning or {},
+            models=models or {},
+            journal=journal,
         )
         trace = RECIPE_FUNCTIONS[recipe](inquiry)
         said = [
@@ -139,6 +155,29 @@ class Workspace:
             *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),
         ]
         return trace.with_notices(said)
+
+    @contextmanager
+    def journal(
+        self,
+        kind: CallKind,
+        *,
+        user_id: str = DEFAULT_USER,
+        dataset: str = DEFAULT_DATASET,
+        session_id: str | None = None,
+    ) -> Iterator[Journal]:
+        """A journal for one call, kept in the store when the block ends, whether it succeeded or failed."""
+        from core.models.prices import cost
+
+        journal = Journal(kind=kind, user_id=user_id, dataset=dataset, session_id=session_id)
+        try:
+            yield journal
+        except BaseException as error:
+            journal.end("error", f"{type(error).__name__}: {error}"[:500])
+            raise
+        finally:
+            if not journal.ms:
+                journal.end()
+            self.store.journals.save(journal, cost)
 
     def corpus(self, kind: CorpusKind, datasets: list[Dataset]) -> Corpus:
         """The searchable rows of ``kind`` in ``datasets``, opened once for each revision of them."""
@@ -157,10 +196,13 @@ class Workspace:
             key, _ = self._corpora.popitem(last=False)
             self._notices.pop(key, None)
 
-    def _question_vector(self, question: str) -> Scores:
+    def _question_vector(self, question: str, journal: Journal | None) -> Scores:
         with self._lock:
             if question not in self._questions:
+                since = perf_counter()
                 self._questions[question] = self.embedder.embed([question])[0]
+                if journal is not None:
+                    journal.inferences.append(_embedding(self.embedder, since))
                 while len(self._questions) > _KEPT_QUESTIONS:
                     self._questions.popitem(last=False)
             vector = self._questions[question]
@@ -174,6 +216,18 @@ class Workspace:
             if method not in self._rerankers:
                 self._rerankers[method] = reranker_named(method)
             return self._rerankers[method]
+
+
+def _embedding(embedder: Embedder, since: float) -> Inference:
+    return Inference(
+        stage="embed",
+        model=embedder.model_id,
+        reasoning="none",
+        usage=Usage(),
+        latency_ms=(perf_counter() - since) * 1000,
+        outcome="ok",
+        created_at=clock.now(),
+    )
 
 
 def _check(question: str, recipe: Recipe, profile: Profile) -> None:

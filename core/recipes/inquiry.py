@@ -10,7 +10,9 @@ from typing import Protocol
 
 from core.index.base import Scores
 from core.index.corpus import Corpus
+from core.journal import Journal, Step
 from core.models.base import Reranker
+from core.models.chat import ChatModel, ChatRequest, Reasoning
 from core.profile import Profile
 from core.records import Entity
 from core.store import CorpusKind, Store
@@ -26,7 +28,9 @@ class CorpusOpener(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
     """One question with everything it is asked of. ``vector`` (dim,) is its unit embedding, zeros without tokens;
-    ``spaces`` maps a score family to the full space this run scores in. ``hide_sources`` are kept out of retrieval."""
+    ``spaces`` maps a score family to the full space this run scores in. ``hide_sources`` are kept out of retrieval.
+    ``chat`` writes the answer (None: it is written without a model), at the reasoning level and by the model given for
+    its stage; ``journal`` is told of every stage."""
 
     question: str
     vector: Scores
@@ -43,11 +47,25 @@ class Inquiry:
     known_at: str | None = None
     now: str
     content: str = ""
+    chat: ChatModel | None = None
+    reasoning: Mapping[str, Reasoning] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    journal: Journal | None = None
 
     @property
     def dataset_ids(self) -> list[int]:
         """Row numbers of the datasets asked."""
         return list(self.datasets)
+
+    def request(self, stage: str, system: str, prompt: str) -> ChatRequest:
+        """What a model is asked for a stage, with the level and the model chosen for it."""
+        return ChatRequest(
+            system=system,
+            prompt=prompt,
+            stage=stage,
+            model=self.models.get(stage),
+            reasoning=self.reasoning.get(stage, "none"),
+        )
 
 
 @dataclass(slots=True)
@@ -82,20 +100,29 @@ class Record:
                 note=note,
             )
         )
-        self.lap(name)
+        self.lap(name, before=len(self.stages[-1].before), after=len(self.stages[-1].after))
 
-    def lap(self, name: str) -> None:
+    def lap(self, name: str, **sizes: int) -> None:
         """Books the time since the last lap under ``name``."""
         moment = perf_counter()
-        self.times_ms[name] = self.times_ms.get(name, 0.0) + (moment - self._since) * 1000
+        ms = (moment - self._since) * 1000
+        self.times_ms[name] = self.times_ms.get(name, 0.0) + ms
         self._since = moment
+        if self.inquiry.journal is not None:
+            self.inquiry.journal.steps.append(Step(name=name, sizes=sizes, ms=ms))
 
     def trace(
         self, recipe: Recipe, candidates: Iterable[Candidate], ranking: Iterable[str], answer: Answer
     ) -> Trace:
         """The finished Trace. Its id is a hash of what was asked of what, so equal runs carry equal ids."""
         inquiry = self.inquiry
-        asked = (inquiry.question, inquiry.content, inquiry.profile.fingerprint, inquiry.levels)
+        asked = (
+            inquiry.question,
+            inquiry.content,
+            inquiry.profile.fingerprint,
+            inquiry.levels,
+            answer.writer,
+        )
         under = (
             sorted(inquiry.hide_sources),
             inquiry.as_of,

@@ -9,6 +9,7 @@ from types import TracebackType
 from core.store.connection import Database
 from core.store.datasets import Datasets
 from core.store.embeddings import Embeddings
+from core.store.journals import Journals
 from core.store.reading import CORPUS_KINDS, Columns, CorpusKind, Reading
 
 __all__ = ["CORPUS_KINDS", "Columns", "CorpusKind", "Store", "default_path"]
@@ -25,6 +26,7 @@ class Store(Datasets, Reading):
     def __init__(self, database: Database) -> None:
         self.database = database
         self.embeddings = Embeddings(database)
+        self.journals = Journals(database)
         self._hashes = {}
 
     @classmethod

@@ -115,6 +115,51 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (model_id, text_hash)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE trajectory (
+        trajectory_id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        dataset TEXT NOT NULL,
+        session_id TEXT,
+        started_at TEXT NOT NULL,
+        ms REAL NOT NULL,
+        outcome TEXT NOT NULL,
+        detail TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX trajectory_by_session ON trajectory (user_id, session_id);
+    CREATE INDEX trajectory_by_time ON trajectory (user_id, started_at);
+    CREATE TABLE trajectory_step (
+        trajectory_id TEXT NOT NULL REFERENCES trajectory ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        sizes TEXT NOT NULL,
+        ms REAL NOT NULL,
+        PRIMARY KEY (trajectory_id, position)
+    ) WITHOUT ROWID;
+    CREATE TABLE inference (
+        inference_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        trajectory_id TEXT NOT NULL REFERENCES trajectory ON DELETE CASCADE,
+        stage TEXT NOT NULL,
+        model TEXT NOT NULL,
+        reasoning TEXT NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        thinking_tokens INTEGER NOT NULL,
+        cost_usd REAL,
+        latency_ms REAL NOT NULL,
+        outcome TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    );
+    CREATE INDEX inference_by_trajectory ON inference (trajectory_id);
+    CREATE TABLE event (
+        event_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        body TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    );
+    """,
 )
 VERSION = len(MIGRATIONS)
 
