@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ import typer
 from core import options
 from core.command import run
 from core.errors import UsageError
-from core.options import OutputFormat, RecipeName
+from core.options import OutputFormat, ReasoningLevel, RecipeName
 
 if TYPE_CHECKING:
     from core.store import Store
@@ -116,6 +117,9 @@ def ask(
     known_at: Annotated[
         str | None, typer.Option("--known-at", help="Transaction time: what was known then (graph)")
     ] = None,
+    chat: options.ChatOption = None,
+    reasoning: options.ReasoningOption = ReasoningLevel.none,
+    session: options.Session = None,
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
@@ -123,9 +127,17 @@ def ask(
     """Ask a question; get an answer whose evidence resolves, or an abstention that says why."""
     from core import profile as profiles
     from core import render
+    from core.answer.by_model import STAGE
+    from core.models.registry import chat as chat_named
     from core.workspace import Workspace
 
-    with Workspace.open(db, embedder=embedder, create=False) as workspace:
+    writer = chat_named(chat)
+    with (
+        Workspace.open(db, embedder=embedder, create=False) as workspace,
+        workspace.journal("query", user_id=user, dataset=dataset, session_id=session)
+        if writer
+        else nullcontext() as journal,
+    ):
         trace = workspace.ask(
             question,
             dataset=dataset,
@@ -135,6 +147,9 @@ def ask(
             as_of=as_of,
             known_at=known_at,
             user_id=user,
+            chat=writer,
+            reasoning={STAGE: reasoning.value},
+            journal=journal,
         )
     if output is OutputFormat.json:
         print(trace.to_json())

@@ -13,7 +13,8 @@ from core import clock
 from core.models.chat import ChatError, ChatModel, ChatReply, ChatRequest, Outcome, Reasoning, Usage
 from core.records import DEFAULT_DATASET, DEFAULT_USER
 
-CallKind = Literal["query", "remember", "brain", "memory", "synthesize"]
+CallKind = Literal["query", "remember", "synthesize"]
+"""``query`` is a question, whatever the recipe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

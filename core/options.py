@@ -19,6 +19,15 @@ class RecipeName(StrEnum):
     brain = "brain"
 
 
+class ReasoningLevel(StrEnum):
+    """How much a model may think."""
+
+    none = "none"
+    low = "low"
+    medium = "medium"
+    high = "high"
+
+
 class OutputFormat(StrEnum):
     """For people or for programs."""
 
@@ -52,6 +61,21 @@ Levels = Annotated[
         help="Levels of nodes, e.g. L0 or L1,L2. Default: memory L1,L2; brain all",
         show_default=False,
     ),
+]
+ChatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--chat",
+        help="Model that writes: anthropic[:MODEL], openai:MODEL, scripted:FILE. Default: none, the evidence is listed",
+        show_default=False,
+    ),
+]
+ReasoningOption = Annotated[
+    ReasoningLevel,
+    typer.Option("--reasoning", help="How much the model may think; none pays for no thinking"),
+]
+Session = Annotated[
+    str | None, typer.Option("--session", help="Session the call belongs to", show_default=False)
 ]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for programs")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing")]

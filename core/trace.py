@@ -83,7 +83,11 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a citation resolves to. ``quote == text[start:end]`` is the best-matching sentence."""
+    """What a citation resolves to. ``quote == text[start:end]`` is the best-matching sentence.
+
+    Of a passage, ``summary`` and ``shown`` say what a model was given of it: its text (and its summary, where the search
+    found it), or only the summary.
+    """
 
     candidate_id: str
     kind: CandidateKind
@@ -103,6 +107,22 @@ class Evidence:
     score: float | None = None
     fact: Fact | None = None
     provenance: tuple[Provenance, ...] = ()
+    summary: str | None = None
+    shown: Literal["text", "summary"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSentence:
+    """A sentence of a model's answer, ``text[start:end]``, and the full ids cited for it."""
+
+    start: int
+    end: int
+    citations: tuple[str, ...] = ()
+
+    @property
+    def supported(self) -> bool:
+        """Whether anything is cited for it."""
+        return bool(self.citations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +131,9 @@ class Answer:
 
     ``confidence`` is the best score before any floor in ``confidence_space``, None when nothing was found. ``closest``
     is what would have been cited had no floor or gate been set (equal to ``evidence`` when answered).
+    ``writer`` is the model that wrote it, or ``deterministic``. Of a model's text, ``sentences`` say what is cited for
+    each (none: unsupported) and ``invalid_citations`` what it cited that was not sent, taken out of the text;
+    ``draft`` is the reply that could not be supported.
     """
 
     text: str
@@ -122,6 +145,9 @@ class Answer:
     confidence: float | None = None
     confidence_space: str | None = None
     writer: str = "deterministic"
+    sentences: tuple[AnswerSentence, ...] = ()
+    invalid_citations: tuple[str, ...] = ()
+    draft: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

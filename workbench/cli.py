@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from core import calls_cli, options
 from core import cli as core_cli
-from core import options
 from core.command import run
 from core.options import OutputFormat, RecipeName
 from evals import cli as evals_cli
@@ -34,6 +34,10 @@ assay.command("ingest", epilog="Example:  assay ingest handbook/ log.jsonl --dat
     core_cli.ingest
 )
 assay.command("embed", epilog="Example:  assay embed --dataset meridian --embedder wordllama")(core_cli.embed)
+assay.command("inferences", epilog="Example:  assay inferences --session chat-42 --format json")(
+    calls_cli.inferences
+)
+assay.command("trajectory", epilog="Example:  assay trajectory 3f2a")(calls_cli.trajectory)
 assay.command("import", epilog="Example:  assay import locomo $ASSAY_DATA/locomo --dataset locomo")(
     evals_cli.import_
 )

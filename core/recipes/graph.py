@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from core.answer.abstain import SENTENCES, abstention
+from core.answer.by_model import STAGE, graph_answer
 from core.answer.ground import evidence_of
+from core.answer.prompts import GRAPH_SYSTEM, Passage, graph_prompt
 from core.answer.write import NOTICE, listed
 from core.recipes.context import Context, Item, by_cosine, score_rows
 from core.recipes.graph_search import WIDE, GraphSearch, Hit
+from core.recipes.graph_sent import GraphSent
 from core.recipes.inquiry import Inquiry, Record
+from core.records import Chunk
 from core.trace import Answer, Drop, Evidence, Trace
 
 CAPS = {
@@ -48,6 +53,9 @@ class GraphRun:
         self.kept: list[Item] = []
         self.chosen: list[Item] = []
         self.felled: set[str] = set()
+        self.entities: list[str] = []
+        self.with_text: set[str] = set()
+        self.with_summary: set[str] = set()
 
     def recall(self) -> None:
         """Entities by points, and the four vector indexes, wide."""
@@ -97,6 +105,7 @@ class GraphRun:
         passages = self._passages()
         context = dict.fromkeys(item.item_id for item in (*facts, *passages, *entities))
         self.kept = [self.context.items[item_id] for item_id in context]
+        self.entities = list(dict.fromkeys(item.item_id for item in entities))
         for kind in ("entity", "fact"):
             score_rows(
                 self.inquiry.corpus(kind), self.inquiry.vector, [i for i in self.kept if i.kind == kind]
@@ -150,6 +159,7 @@ class GraphRun:
         more = self.profile.count("graph.passages_with_summary")
         summarised = {item.item_id for item in self._items("summary")}
         rest = [item for item in ranked[with_text:] if item.item_id in summarised]
+        self.with_text, self.with_summary = {item.item_id for item in ranked[:with_text]}, summarised
         kept = [*ranked[:with_text], *rest[:more]]
         for rank, item in enumerate(ranked, start=1):
             if item not in kept:
@@ -169,9 +179,8 @@ class GraphRun:
                 confidence=confidence,
                 confidence_space=self._cosine_space,
             )
-        self.record.notices.append(NOTICE)
         evidence = self._evidence(self.chosen)
-        return Answer(
+        answer = Answer(
             text=listed(evidence),
             abstained=False,
             evidence=evidence,
@@ -179,12 +188,54 @@ class GraphRun:
             confidence=confidence,
             confidence_space=self._cosine_space,
         )
+        return self._written(answer)
+
+    def _written(self, answer: Answer) -> Answer:
+        """What a model makes of the subgraph and the passages that passed the gate, where there is a model."""
+        inquiry = self.inquiry
+        if inquiry.chat is None:
+            self.record.notices.append(NOTICE)
+            return answer
+        sent = GraphSent(self.context, self.kept, self.entities)
+        prompt = graph_prompt(
+            inquiry.question,
+            sent.entities,
+            sent.facts,
+            [self._passage(item) for item in sent.chunks],
+            inquiry.as_of or inquiry.now,
+        )
+        return inquiry.by_model(
+            STAGE,
+            GRAPH_SYSTEM,
+            prompt,
+            lambda reply: graph_answer(
+                answer,
+                reply,
+                sent.brings,
+                lambda ids: self._evidence([self.context.items[each] for each in ids]),
+            ),
+        )
+
+    def _passage(self, item: Item) -> Passage:
+        assert isinstance(item.row, Chunk)
+        summary = item.row.summary if item.item_id in self.with_summary else None
+        return Passage(chunk=item.row, summary=summary, with_text=item.item_id in self.with_text)
 
     def _evidence(self, items: Sequence[Item]) -> tuple[Evidence, ...]:
         tfidf = self.inquiry.corpus("chunk").tfidf
         stems = frozenset(tfidf.question_terms(self.inquiry.question))
         make = partial(evidence_of, question_stems=stems, idf=tfidf.idf)
-        return tuple(make(item.candidate(self.inquiry.spaces), score=item.cosine) for item in items)
+        return tuple(
+            self._as_shown(item, make(item.candidate(self.inquiry.spaces), score=item.cosine))
+            for item in items
+        )
+
+    def _as_shown(self, item: Item, evidence: Evidence) -> Evidence:
+        """With what was given of a passage."""
+        if not isinstance(item.row, Chunk) or item.item_id not in self.with_text | self.with_summary:
+            return evidence
+        given = self._passage(item)
+        return replace(evidence, summary=given.summary, shown="text" if given.with_text else "summary")
 
     @property
     def _cosine_space(self) -> str:

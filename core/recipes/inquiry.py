@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from core.index.base import Scores
 from core.index.corpus import Corpus
 from core.journal import Journal, Step
 from core.models.base import Reranker
-from core.models.chat import ChatModel, ChatRequest, Reasoning
+from core.models.chat import ChatError, ChatModel, ChatReply, ChatRequest, Reasoning
 from core.profile import Profile
 from core.records import Entity
 from core.store import CorpusKind, Store
 from core.trace import Answer, Candidate, Recipe, Stage, Trace
+
+Read = TypeVar("Read")
 
 
 class CorpusOpener(Protocol):
@@ -57,15 +59,27 @@ class Inquiry:
         """Row numbers of the datasets asked."""
         return list(self.datasets)
 
-    def request(self, stage: str, system: str, prompt: str) -> ChatRequest:
-        """What a model is asked for a stage, with the level and the model chosen for it."""
-        return ChatRequest(
+    def by_model(self, stage: str, system: str, prompt: str, read: Callable[[ChatReply], Read]) -> Read:
+        """What ``read`` makes of the model's reply, asked at the level and of the model chosen for the stage.
+
+        Raises:
+            ChatError: the call failed, or ``read`` could not use the reply, which is written down as the call's outcome.
+        """
+        assert self.chat is not None, "only asked where there is a model"
+        request = ChatRequest(
             system=system,
             prompt=prompt,
             stage=stage,
             model=self.models.get(stage),
             reasoning=self.reasoning.get(stage, "none"),
         )
+        reply = self.chat.reply(request)
+        try:
+            return read(reply)
+        except ChatError as error:
+            if self.journal is not None:
+                self.journal.failed(error.outcome)
+            raise
 
 
 @dataclass(slots=True)

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.abstain import abstention
+from core.answer.by_model import STAGE, aliases, cited_answer
 from core.answer.ground import evidence_of, walk
+from core.answer.prompts import CITED_SYSTEM, cited_prompt
 from core.answer.write import NOTICE, listed
 from core.index.base import Rows, Scores
 from core.recipes.inquiry import Inquiry, Record
@@ -129,9 +131,8 @@ class LevelledRun:
             return abstention(
                 reason, closest=closest, fell=fell, confidence=confidence, confidence_space=space
             )
-        self.record.notices.append(NOTICE)
         evidence = self._evidence(candidates, self.order)
-        return Answer(
+        answer = Answer(
             text=listed(evidence),
             abstained=False,
             evidence=evidence,
@@ -139,6 +140,16 @@ class LevelledRun:
             confidence=confidence,
             confidence_space=space,
         )
+        return self._written(answer)
+
+    def _written(self, answer: Answer) -> Answer:
+        """The same evidence in a model's words, where there is a model."""
+        inquiry = self.inquiry
+        if inquiry.chat is None:
+            self.record.notices.append(NOTICE)
+            return answer
+        prompt = cited_prompt(inquiry.question, aliases(answer.evidence), inquiry.as_of or inquiry.now)
+        return inquiry.by_model(STAGE, CITED_SYSTEM, prompt, lambda reply: cited_answer(answer, reply))
 
     def _confidence(self) -> float | None:
         scores = self.pool.blended if self.confidence_family == "tfidf+cosine" else self.pool.cosine
