@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from core.errors import UsageError
 from core.models.base import Embedder, Reranker
+from core.models.chat import ChatModel
 
 DEFAULT = "minilm"
 EMBEDDERS = "minilm, wordllama, openai:MODEL, sentence-transformers:NAME"
 RERANKERS = "none, maxsim, cross-encoder:NAME"
+DETERMINISTIC = "deterministic"
+CHATS = "deterministic, anthropic, anthropic:MODEL, openai:MODEL, scripted:FILE"
 
 
 def embedder(name: str | None = None) -> Embedder:
@@ -55,3 +59,22 @@ def reranker(method: str) -> Reranker | None:
 
             return CrossEncoderReranker(model)
     raise UsageError(f"no reranker {method!r}; there are {RERANKERS}")
+
+
+def chat(name: str | None = None) -> ChatModel | None:
+    """The chat model of that name; None: ``ASSAY_CHAT``, else none. None also for ``deterministic``: answers are
+    written without a model then.
+
+    Raises:
+        UsageError: no such name. ModelError: the model needs a key. DataError: a script is malformed.
+    """
+    wanted = name or os.environ.get("ASSAY_CHAT") or DETERMINISTIC
+    kind, _, rest = wanted.partition(":")
+    match kind, bool(rest):
+        case "deterministic", False:
+            return None
+        case "scripted", True:
+            from core.models.scripted_chat import Scripted
+
+            return Scripted(Path(rest))
+    raise UsageError(f"no chat model {wanted!r}; there are {CHATS}")
