@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.answer.tags import escaped, hanging, one_line, tagged
+from core.answer.tags import hanging, neutral, one_line, tagged
 from core.records import Chunk, Entity, Fact
 from core.trace import Evidence
 
@@ -63,7 +63,7 @@ def cited_prompt(question: str, sent: Mapping[str, Evidence], now: str) -> str:
 
 
 def _asked(question: str, now: str) -> tuple[str, str]:
-    return f"<current_time>{escaped(now)}</current_time>", tagged("question", question)
+    return f"<current_time>{neutral(now)}</current_time>", tagged("question", question)
 
 
 def _entity_line(entity: Entity) -> str:
