@@ -52,7 +52,7 @@ def _parts(inside: str) -> list[str]:
     """The ids of one tag; the whole of it as one where any part is no id, or a blank follows ``mem:``."""
     parts = [part.strip() for part in inside.split(",")]
     strict = inside[:1] == inside[:1].strip() and all(_ID.fullmatch(part) for part in parts)
-    return parts if strict else [inside.strip()]
+    return parts if strict else [inside]
 
 
 def _by_sentence(text: str) -> tuple[AnswerSentence, ...]:

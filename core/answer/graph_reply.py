@@ -1,20 +1,14 @@
-"""The graph's reply: one JSON object with an answer and the ids it rests on, found in whatever stands around it."""
+"""The graph's reply: one JSON object with an answer and the ids it rests on."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from core.answer.json_reply import json_object
 from core.models.chat import ChatError
 
-MAX_REPLY = 256 * 1024
-"""Characters of a reply that are looked at; a reply within the token limit is far shorter."""
-MAX_STARTS = 1000
-"""Opening braces at which an object is looked for."""
 MAX_DIGITS = 18
-ID_LISTS = ("entities", "edges", "passages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,66 +23,52 @@ class GraphReply:
 
 
 def parse(reply: str) -> GraphReply:
-    """The one JSON object with an ``answer`` in ``reply``; fences, prose and other braces around it are passed over.
+    """The one JSON object in ``reply``; fences, prose and other braces around it are passed over, two objects are not.
 
-    Ids may be integers, integral floats or strings of digits; a missing or null list is empty. Two objects with an answer
-    are ambiguous and refused, never mixed.
+    Ids may be integers, integral floats or strings of digits, a missing or null list is empty; anything else refuses the
+    whole reply.
 
     Raises:
-        ChatError: ``unparsable``: no such object or several, an answer that is no text, an id that is no number;
+        ChatError: ``unparsable``: not one such object, an answer that is no text, an id that is no number;
             ``empty``: the answer is blank.
     """
-    found = list(_objects(reply[:MAX_REPLY]))
-    if len(found) != 1:
-        _refuse(f"{len(found) or 'no'} JSON object{'s' if found else ''} with an answer, one is needed")
-    answer = found[0]["answer"]
+    try:
+        found = json_object(reply)
+    except ValueError as error:
+        _refuse(str(error))
+    answer = found.get("answer")
     if not isinstance(answer, str):
-        _refuse(f"an answer that is no text but {type(answer).__name__}")
+        _refuse(f"its answer is no text but {type(answer).__name__}")
     if not answer.strip():
         raise ChatError("the model's answer is empty; ask again", "empty")
-    entities, edges, passages = (_ids(name, found[0].get(name)) for name in ID_LISTS)
-    return GraphReply(answer=answer.strip(), entities=entities, edges=edges, passages=passages)
+    return GraphReply(
+        answer=answer.strip(),
+        entities=_ids("entities", found),
+        edges=_ids("edges", found),
+        passages=_ids("passages", found),
+    )
 
 
-def _objects(reply: str) -> Iterator[dict[str, Any]]:
-    """The outermost JSON objects that hold an answer, in order."""
-    decoder = json.JSONDecoder(parse_constant=_no_constant)
-    position = reply.find("{")
-    for _ in range(MAX_STARTS):
-        if position < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(reply, position)
-        except (ValueError, RecursionError):
-            position = reply.find("{", position + 1)
-            continue
-        if isinstance(value, dict) and "answer" in value:
-            yield value
-        position = reply.find("{", end)
-
-
-def _ids(name: str, value: object) -> tuple[int, ...]:
+def _ids(name: str, found: dict[str, object]) -> tuple[int, ...]:
+    value = found.get(name)
     if value is None:
         return ()
     if not isinstance(value, list):
-        _refuse(f"{name} that are no list but {type(value).__name__}")
+        return _refuse(f"its {name} are no list but {type(value).__name__}")
     return tuple(sorted({_id(name, one) for one in value}))
 
 
 def _id(name: str, value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS:
         return int(value)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole or (isinstance(value, float) and value.is_integer()):
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    return _refuse(f"an id among its {name} that is no number: {str(value)[:40]!r}")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"JSON has no {name}")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return _refuse(f"an id among its {name} is no number: {str(value)[:40]!r}")
 
 
 def _refuse(what: str) -> NoReturn:
     raise ChatError(
-        f"the model's reply cannot be used, it has {what}; ask again, or choose another model", "unparsable"
+        f"the model's reply cannot be used: {what}; ask again, or choose another model", "unparsable"
     )

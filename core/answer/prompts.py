@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.answer.tags import hanging, neutral, one_line, tagged
+from core.answer.tags import fenced, hanging, neutral, one_line, tagged
 from core.records import Chunk, Entity, Fact
 from core.trace import Evidence
 
@@ -48,18 +48,18 @@ def graph_prompt(
     """The subgraph and the passages with their ids, then the time and the question; sections without content are left
     out, but for the graph."""
     lines = [*map(_entity_line, entities), *map(_fact_line, facts)]
-    parts = [tagged("graph", "\n".join(lines))]
+    parts = [fenced("graph", "\n".join(lines))]
     if nearby:
-        parts.append(tagged("nearby", "\n".join(map(one_line, nearby))))
+        parts.append(fenced("nearby", "\n".join(map(one_line, nearby))))
     if passages:
-        parts.append(tagged("passages", "\n".join(map(_passage_lines, passages))))
+        parts.append(fenced("passages", "\n".join(map(_passage_lines, passages))))
     return "\n".join([*parts, *_asked(question, now)])
 
 
 def cited_prompt(question: str, sent: Mapping[str, Evidence], now: str) -> str:
     """The memories under their aliases, best first, then the time and the question."""
     lines = [_memory_lines(alias, item) for alias, item in sent.items()]
-    return "\n".join([tagged("memories", "\n".join(lines)), *_asked(question, now)])
+    return "\n".join([fenced("memories", "\n".join(lines)), *_asked(question, now)])
 
 
 def _asked(question: str, now: str) -> tuple[str, str]:

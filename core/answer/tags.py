@@ -30,9 +30,18 @@ def tagged(name: str, text: str) -> str:
     Raises:
         ValueError: ``name`` is not lower-case letters, digits and underscores.
     """
+    return fenced(name, neutral(text))
+
+
+def fenced(name: str, written: str) -> str:
+    """As ``tagged``, around what the program wrote itself, whose every piece of data is ``neutral`` already.
+
+    Raises:
+        ValueError: ``name`` is not lower-case letters, digits and underscores.
+    """
     if not _NAME.fullmatch(name):
         raise ValueError(f"a tag's name is lower-case letters, digits and underscores, got {name!r}")
-    return f"<{name}>\n{neutral(text)}\n</{name}>"
+    return f"<{name}>\n{written}\n</{name}>"
 
 
 def neutral(text: str) -> str:
@@ -52,7 +61,7 @@ def one_line(text: str) -> str:
 
 
 def hanging(text: str) -> str:
-    """``neutral(text)`` with every line but the first indented: no line of it can pretend to be the next item of a list."""
+    """``neutral(text)`` with every line but the first indented: none can pretend to be the next item of a list."""
     return "\n  ".join(neutral(text).splitlines())
 
 
