@@ -58,7 +58,7 @@ def test_a_file_of_one_s_own_adds_and_wins_and_is_read_anew(monkeypatch, tmp_pat
         ('as_of = "2026-01-01"\n[models]\nm = {input = -1, output = 2}', "models.m.input: .*greater than or equal to 0"),
         ('as_of = "2026-01-01"\n[models]\nm = {input = nan, output = 2}', "models.m.input: "),
         ('as_of = "2026-01-01"\n[models]\nm = {inptu = 1, output = 2}', "models.m.input: Field required"),
-        ("as_of = ", "not TOML: .*line 1"),
+        ("as_of = = 1", "not TOML: .*line 1"),
     ],
 )  # fmt: skip
 def test_a_malformed_file_is_refused_by_name(monkeypatch, tmp_path, text, said):
