@@ -12,8 +12,10 @@ import pytest
 
 from core.ingest.ingestor import ingest
 from core.ingest.items import Item, NodeItem
+from core.models import background
 from core.text import stems
 from core.workspace import Workspace
+from tests.fault_server import KEY, FaultServer
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,3 +102,16 @@ def public_data() -> Path:
 def shared_cases() -> Path:
     """Small inputs with their right outcome; tests that need them skip where they are absent."""
     return _folder("ASSAY_CASES", "cases")
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterable[FaultServer]:
+    """A server on 127.0.0.1 that speaks both chat protocols; both services' libraries are pointed at it, with a key."""
+    server = FaultServer()
+    for service, path in (("ANTHROPIC", ""), ("OPENAI", "/v1")):
+        monkeypatch.setenv(f"{service}_API_KEY", KEY)
+        monkeypatch.setenv(f"{service}_BASE_URL", server.url + path)
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    yield server
+    background.close()
+    server.stop()

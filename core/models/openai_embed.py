@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from core.errors import ModelError
+from core.models import openai_client
 from core.models.base import FloatArray
 from core.progress import Progress, quiet
 from core.text import well_formed
@@ -33,15 +32,10 @@ class OpenAIEmbedder:
     """Vectors of a hosted model. The key is read from the environment and never stored."""
 
     def __init__(self, model: str) -> None:
-        import openai
-
         self.model_id = f"openai-{model}"
         self.dim = DIMENSIONS.get(model, 0)
         self._model = model
-        try:
-            self._client = openai.OpenAI(timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
-        except openai.OpenAIError as error:
-            raise ModelError("OPENAI_API_KEY is not set; set it, or use --embedder minilm") from error
+        self._client = openai_client.embedding(timeout=TIMEOUT_SECONDS, retries=RETRIES)
         self.dim = self.dim or self._request(["dimension"], None).shape[1]
 
     def embed(self, texts: Sequence[str], progress: Progress = quiet) -> FloatArray:
@@ -63,13 +57,12 @@ class OpenAIEmbedder:
 
     def _request(self, texts: list[str], dim: int | None) -> FloatArray:
         """(n, dim) float32 as the service gave them, in the order of ``texts``."""
-        import openai
-
         try:
             reply = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
-        except openai.OpenAIError as error:
-            advice = _ADVICE.get(getattr(error, "status_code", 0), _LATER)
-            raise ModelError(f"embedding with {self._model} failed: {_said(error)}; {advice}") from None
+        except openai_client.ServiceError as error:
+            advice = _ADVICE.get(openai_client.status_of(error), _LATER)
+            failed = openai_client.what_failed(error)
+            raise ModelError(f"embedding with {self._model} failed: {failed}; {advice}") from None
         vectors = [item.embedding for item in sorted(reply.data or (), key=lambda item: item.index)]
         lengths = {len(vector) for vector in vectors}
         if len(vectors) != len(texts) or len(lengths) != 1 or lengths != {dim or min(lengths)}:
@@ -78,16 +71,6 @@ class OpenAIEmbedder:
                 f"{len(texts)} texts of {dim or 'any'}; check OPENAI_BASE_URL"
             )
         return np.array(vectors, dtype=np.float32)
-
-
-def _said(error: Exception) -> str:
-    """What went wrong in one line, without the key."""
-    status = getattr(error, "status_code", None)
-    line = " ".join(str(error).split())
-    for secret in filter(None, (os.environ.get("OPENAI_API_KEY"),)):
-        line = line.replace(secret, "…")
-    line = re.sub(r"\bsk-[\w*-]+", "…", line)[:200]
-    return line if status else f"the service cannot be reached ({line})"
 
 
 def _cut(text: str) -> str:
