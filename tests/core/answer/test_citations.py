@@ -60,7 +60,7 @@ def test_every_shared_case(shared_cases: Path) -> None:
         ("It is so [mem:n1].", f"It is so [mem:{A}].", [A], []),
         ("It [mem:n9] is so [mem:n1, n9].", f"It is so [mem:{A}].", [A], ["n9"]),
         ("So [mem:n1,n2].", f"So [mem:{A}, {B}].", [A, B], []),
-        ("So [mem: n1].", "So.", [], ["n1"]),
+        ("So [mem: n1].", "So.", [], [" n1"]),
         ("So [mem:].", "So.", [], [""]),
         ("So [mem:n1, but not n2].", "So.", [], ["n1, but not n2"]),
         ("So [mem:[mem:n1]].", f"So [mem:[mem:{A}]].", [A], []),
