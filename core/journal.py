@@ -56,9 +56,12 @@ class Journal:
     ms: float = 0.0
     _since: float = field(default_factory=perf_counter)
 
-    def end(self, outcome: str = "ok", detail: str = "") -> None:
-        """Closes the journal: how the call ended (``ok``, ``abstained``, ``error``), said in a line."""
+    def said(self, outcome: str, detail: str = "") -> None:
+        """How the call ended (``ok``, ``abstained``, ``error``), said in a line."""
         self.outcome, self.detail = outcome, detail
+
+    def end(self) -> None:
+        """Stops the clock."""
         self.ms = (perf_counter() - self._since) * 1000
 
     def chat(self, model: ChatModel) -> ChatModel:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from core.answer.write import WRITER
 from core.trace import Answer, Candidate, Evidence, Stage, Trace
 
 SHORT = 10
@@ -26,6 +28,8 @@ def answer_text(trace: Trace) -> str:
     """The answer with numbered evidence, or the abstention with what was closest."""
     answer = trace.answer
     lines = [*_abstained(answer)] if answer.abstained else [*_answered(answer)]
+    if answer.writer != WRITER:
+        lines += ["", f"written by {printable(answer.writer)}"]
     lines += ["", f"confidence {_number(answer.confidence)} in {answer.confidence_space}"]
     lines += [f"note: {printable(notice)}" for notice in trace.notices]
     return "\n".join(lines)
@@ -70,12 +74,36 @@ def _provenance_line(entry: tuple[str, int, str, str | None, str]) -> str:
 
 
 def _answered(answer: Answer) -> Iterator[str]:
-    for rank, item in enumerate(answer.evidence, start=1):
-        yield from _wrapped(item.quote, first=f"[{rank}] ")
+    if answer.writer == WRITER:
+        for rank, item in enumerate(answer.evidence, start=1):
+            yield from _wrapped(item.quote, first=f"[{rank}] ")
+    else:
+        yield from _wrapped(numbered(answer), first="")
+        yield from _doubts(answer)
     yield ""
     yield "Evidence"
     for rank, item in enumerate(answer.evidence, start=1):
         yield f"[{rank}] {where(item)}  {item.citation}"
+
+
+def numbered(answer: Answer) -> str:
+    """A model's text with ``[1]`` for the first piece of evidence in place of its citation, and so on."""
+    ranks = {item.candidate_id: rank for rank, item in enumerate(answer.evidence, start=1)}
+
+    def short(match: re.Match[str]) -> str:
+        ids = (each.strip() for each in match.group(1).split(","))
+        return "".join(f"[{ranks[each]}]" for each in ids if each in ranks)
+
+    return re.sub(r"\[mem:([^\[\]]*)\]", short, answer.text)
+
+
+def _doubts(answer: Answer) -> Iterator[str]:
+    """What of a model's answer nothing stands behind."""
+    for sentence in answer.sentences:
+        if not sentence.supported:
+            yield from _wrapped(f"unsupported: {answer.text[sentence.start : sentence.end]}")
+    if answer.invalid_citations:
+        yield from _wrapped(f"citations removed, they were not sent: {', '.join(answer.invalid_citations)}")
 
 
 def _abstained(answer: Answer) -> Iterator[str]:

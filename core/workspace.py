@@ -150,6 +150,8 @@ class Workspace:
             journal=journal,
         )
         trace = RECIPE_FUNCTIONS[recipe](inquiry)
+        if journal is not None and trace.answer.abstained:
+            journal.said("abstained", trace.answer.reason or "")
         said = [
             *notices,
             *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),
@@ -172,11 +174,10 @@ class Workspace:
         try:
             yield journal
         except BaseException as error:
-            journal.end("error", f"{type(error).__name__}: {error}"[:500])
+            journal.said("error", f"{type(error).__name__}: {error}"[:500])
             raise
         finally:
-            if not journal.ms:
-                journal.end()
+            journal.end()
             self.store.journals.save(journal, cost)
 
     def corpus(self, kind: CorpusKind, datasets: list[Dataset]) -> Corpus:
