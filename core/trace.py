@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from core.journal import Inference
 from core.records import Fact, Level
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ class Answer:
 class Trace:
     """The whole way of one question. ``ranking`` is the order retrieval metrics are taken on: after fusion and
     reranking, before floor, diversification and selection. ``notices`` tell the user what was done on their behalf.
-    ``times_ms`` is wall time by stage and the only part that differs between equal runs."""
+    ``times_ms`` is wall time by stage, ``calls`` are the models' calls on the way: with their latencies the only parts
+    that differ between equal runs."""
 
     trace_id: str
     question: str
@@ -170,6 +172,7 @@ class Trace:
     answer: Answer
     notices: tuple[str, ...] = ()
     times_ms: Mapping[str, float] = field(default_factory=dict)
+    calls: tuple[Inference, ...] = ()
 
     def candidate(self, candidate_id: str) -> Candidate:
         """The candidate of that id; KeyError if it was never considered."""

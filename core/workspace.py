@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
@@ -124,6 +125,8 @@ class Workspace:
             ChatError: the model failed, or its reply cannot be used.
         """
         _check(question, recipe, profile)
+        journal = journal or Journal(kind="query", user_id=user_id, dataset=dataset)
+        calls_before = len(journal.inferences)
         datasets = self.store.matching(dataset, user_id)
         spaces = self.spaces(profile)
         notices = profile.bind(spaces)
@@ -144,19 +147,19 @@ class Workspace:
             known_at=_moment("known_at", known_at),
             now=clock.now(),
             content="\x1f".join(self.store.content_hash(found.dataset_id) for found in datasets),
-            chat=journal.chat(chat) if journal and chat else chat,
+            chat=journal.chat(chat) if chat else None,
             reasoning=reasoning or {},
             models=models or {},
             journal=journal,
         )
         trace = RECIPE_FUNCTIONS[recipe](inquiry)
-        if journal is not None and trace.answer.abstained:
+        if trace.answer.abstained:
             journal.said("abstained", trace.answer.reason or "")
         said = [
             *notices,
             *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),
         ]
-        return trace.with_notices(said)
+        return replace(trace.with_notices(said), calls=tuple(journal.inferences[calls_before:]))
 
     @contextmanager
     def journal(
@@ -197,13 +200,12 @@ class Workspace:
             key, _ = self._corpora.popitem(last=False)
             self._notices.pop(key, None)
 
-    def _question_vector(self, question: str, journal: Journal | None) -> Scores:
+    def _question_vector(self, question: str, journal: Journal) -> Scores:
         with self._lock:
             if question not in self._questions:
                 since = perf_counter()
                 self._questions[question] = self.embedder.embed([question])[0]
-                if journal is not None:
-                    journal.inferences.append(_embedding(self.embedder, since))
+                journal.inferences.append(_embedding(self.embedder, since))
                 while len(self._questions) > _KEPT_QUESTIONS:
                     self._questions.popitem(last=False)
             vector = self._questions[question]

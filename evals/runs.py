@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from core.errors import AssayError, UsageError
+from core.models.chat import Usage
 from core.progress import Progress, quiet
 from core.trace import Trace
+from evals.budget import BudgetSpentError
 from evals.cases import Case, Variant
+from evals.concurrent import in_order
 from evals.report import Summary
+from evals.run_files import Entry, Key, RunLog, line, written
 from evals.scoring import Row, scored, summarised
+
+Cost = Callable[[str, Usage], float | None]
+"""US dollars of one call by model and tokens; None where its price is not known."""
+
+
+def no_cost(model: str, usage: Usage) -> float | None:
+    """No price is known."""
+    return None
+
 
 LabelledCase = tuple[str, Case]
 """A dataset's name and a case of it."""
@@ -29,6 +40,12 @@ class EvalRequest:
     dataset: str
     levels: tuple[str, ...] | None
     hide_sources: frozenset[str]
+    repeat: int = 0
+
+    @property
+    def key(self) -> Key:
+        """What tells this request from every other of its run."""
+        return self.dataset, self.case.case_id, self.repeat
 
 
 def select_cases(
@@ -74,62 +91,123 @@ def evaluate(
     broken: Sequence[Mapping[str, str]] = (),
     progress: Progress = quiet,
     seed: int = 0,
+    repeats: int = 1,
+    concurrency: int = 1,
+    cost: Cost = no_cost,
 ) -> Summary:
     """Asks and scores every case, in order, and writes into ``out``: ``rows.jsonl`` (equal for equal inputs, byte for
-    byte), ``failures.jsonl``, ``timings.jsonl``, ``summary.json``, ``summary.md``.
+    byte), ``failures.jsonl``, ``timings.jsonl`` (times, and what models were asked and cost), ``summary.json``,
+    ``summary.md``. A run that is stopped goes on where it was when it is started again with the same settings.
 
     ``broken`` are cases that could not even be read; they count as failures whatever was selected, since nothing can be
-    said of what they would have been.
+    said of what they would have been. ``repeats`` asks each case that often (rows then carry ``repeat``, from 0);
+    ``concurrency`` cases are asked at once, which changes no row.
 
     Raises:
         AssayError: no case could be scored; the files are written all the same. UsageError: ``out`` can be no folder.
+        BudgetSpentError: the money is spent; what was asked is kept for the next run.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{out}: no folder for results: {error.strerror}; choose another --out") from error
-    rows: list[Row] = []
-    failures = [dict(failure) for failure in broken]
-    with _written(out / "rows.jsonl") as row_file, _written(out / "timings.jsonl") as time_file:
-        for dataset, case in cases:
-            hidden = _hidden(case, variant, drop_same_id=drop_same_id)
-            request = EvalRequest(case=case, dataset=dataset, levels=levels, hide_sources=hidden)
-            try:
-                trace = ask(request)
-                row = scored(case, dataset, trace)
-                line = _line(row)
-            except Exception as error:  # noqa: BLE001 (one broken case never takes a run down)
-                failures.append(failure(case.case_id, dataset, error))
-            else:
-                rows.append(row)
-                row_file.write(line)
-                time_file.write(
-                    _line({"case_id": case.case_id, "dataset": dataset, "ms": dict(trace.times_ms)})
-                )
-            progress(1)
-    excluded = "hits whose id equals the question's" if drop_same_id else "nothing"
     whole = {
         **manifest,
-        "excluded": excluded,
+        "excluded": "hits whose id equals the question's" if drop_same_id else "nothing",
         "variant": variant,
         "levels": levels,
         "seed": seed,
         "cases": len(cases),
+        **({"repeats": repeats} if repeats > 1 else {}),
     }
+    requests = [
+        EvalRequest(
+            case=case,
+            dataset=dataset,
+            levels=levels,
+            hide_sources=_hidden(case, variant, drop_same_id=drop_same_id),
+            repeat=repeat,
+        )
+        for repeat in range(repeats)
+        for dataset, case in cases
+    ]
+    log = RunLog(out, whole)
+    try:
+        entries = _asked(
+            requests, partial(_entry, ask=ask, cost=cost, numbered=repeats > 1), log, concurrency, progress
+        )
+    finally:
+        log.close()
+    rows = [entry["row"] for entry in entries if "row" in entry]
+    failures = [*map(dict, broken), *(entry["failure"] for entry in entries if "failure" in entry)]
     summary = Summary(
         manifest=whole, figures=summarised(rows, seed=seed), n_cases=len(rows), failures=failures
     )
-    with _written(out / "failures.jsonl") as file:
-        file.writelines(map(_line, failures))
-    for name, text in (("summary.json", summary.to_json()), ("summary.md", summary.to_markdown())):
-        with _written(out / name) as file:
-            file.write(text)
+    _write(out, rows, [entry["timing"] for entry in entries if "row" in entry], summary)
+    log.finish()
     if failures and not rows:
         first = failures[0]
         raise AssayError(
             f"all {len(failures)} cases failed, see {out}/failures.jsonl; the first: {first['message']}"
         )
     return summary
+
+
+def _asked(
+    requests: Sequence[EvalRequest],
+    entry_of: Callable[[EvalRequest], Entry],
+    log: RunLog,
+    concurrency: int,
+    progress: Progress,
+) -> list[Entry]:
+    """What came of every request, in their order; what the log has is not asked again."""
+    waiting = [request for request in requests if request.key not in log.done]
+    progress(len(requests) - len(waiting))
+    for request, entry in zip(waiting, in_order(entry_of, waiting, concurrency), strict=True):
+        log.add(request.key, entry)
+        log.done[request.key] = entry
+        progress(1)
+    return [log.done[request.key] for request in requests]
+
+
+def _entry(request: EvalRequest, *, ask: Callable[[EvalRequest], Trace], cost: Cost, numbered: bool) -> Entry:
+    """A case's row and times, or its failure: one broken case never takes a run down."""
+    case, dataset = request.case, request.dataset
+    number = {"repeat": request.repeat} if numbered else {}
+    try:
+        trace = ask(request)
+        row = scored(case, dataset, trace) | number
+        line(row)  # a number that JSON has not is a failure of its case
+    except BudgetSpentError:
+        raise
+    except Exception as error:  # noqa: BLE001 (one broken case never takes a run down)
+        return {"failure": failure(case.case_id, dataset, error)}
+    calls = [
+        {
+            **asdict(call.usage),
+            "stage": call.stage,
+            "model": call.model,
+            "ms": call.latency_ms,
+            "usd": cost(call.model, call.usage),
+        }
+        for call in trace.calls
+        if call.stage != "embed"
+    ]
+    timing = {"case_id": case.case_id, "dataset": dataset, "ms": dict(trace.times_ms), **number}
+    return {"row": row, "timing": timing | ({"calls": calls} if calls else {})}
+
+
+def _write(out: Path, rows: Sequence[Row], timings: Sequence[Mapping[str, Any]], summary: Summary) -> None:
+    files = {
+        "rows.jsonl": map(line, rows),
+        "timings.jsonl": map(line, timings),
+        "failures.jsonl": map(line, summary.failures),
+        "summary.json": (summary.to_json(),),
+        "summary.md": (summary.to_markdown(),),
+    }
+    for name, texts in files.items():
+        with written(out / name) as file:
+            file.writelines(texts)
 
 
 def _hidden(case: Case, variant: Variant, *, drop_same_id: bool) -> frozenset[str]:
@@ -149,31 +227,3 @@ def failure(case_id: str, dataset: str, error: Exception) -> dict[str, str]:
     """What ``failures.jsonl`` says of a case that broke."""
     message = " ".join(str(error).split())[:500]
     return {"case_id": case_id, "dataset": dataset, "error": type(error).__name__, "message": message}
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    """One line of JSON. ValueError for NaN or infinity, which JSON has not."""
-    return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[IO[str]]:
-    """A file that appears whole, when the block ends, under its name.
-
-    Raises:
-        UsageError: it cannot be written; nothing of it is left then.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written: {error.strerror}; make room for it, or choose another --out"
-        ) from error
-    finally:
-        with suppress(OSError):  # a folder that may not be written holds no draft either
-            draft.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ RUN = CliRunner()
 SCRIPT = [
     {"stage": "query", "contains": "<graph>", "reply": {"answer": "At Meridian.", "edges": [1]},
      "usage": {"input_tokens": 900, "output_tokens": 40}},
-    {"stage": "query", "contains": "10KB", "reply": "The buffer was 10KB [mem:n1]. Nobody said this. [mem:n99]",
+    {"stage": "query", "contains": "Why do", "reply": "The buffer was 10KB [mem:n1]. Nobody said this. [mem:n99]",
      "usage": {"input_tokens": 700, "output_tokens": 30}},
     {"stage": "query", "outcome": "truncated"},
 ]  # fmt: skip
@@ -29,7 +29,7 @@ def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     log = [
         {
-            "type": "node",
+            "kind": "node",
             "level": "L0",
             "source": "log",
             "turn": "t1",
@@ -79,7 +79,7 @@ def test_a_call_that_failed_is_kept_too(db: Path) -> None:
     from core.models.chat import ChatError
 
     with pytest.raises(ChatError):
-        ask(db, "Which requests fail at the proxy?")
+        ask(db, "Which requests over 10KB fail at the proxy?")
     rows = json.loads(RUN.invoke(assay, ["inferences", "--format", "json"]).output)
     assert rows[0]["outcome"] == "truncated"
     calls = json.loads(RUN.invoke(assay, ["trajectory", "--format", "json"]).output)

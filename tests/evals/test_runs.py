@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from core.errors import AssayError, NotFoundError, UsageError
 from core.trace import Answer, Evidence, Trace
+from evals.budget import BudgetSpentError
 from evals.cases import Case, Gold
+from evals.run_files import LOG
 from evals.runs import EvalRequest, evaluate, select_cases
 
 MANIFEST = {"dataset": "main", "recipe": "brain", "profile": "seed"}
@@ -195,4 +198,93 @@ def test_a_file_that_cannot_be_written_is_said_with_its_name(name: str, ask: Ask
         UsageError, match=rf"{name}: cannot be written: .*; make room for it, or choose another --out"
     ):
         evaluate(CASES, ask, tmp_path, manifest=MANIFEST)
-    assert not list(tmp_path.glob(".*"))
+    assert [file.name for file in tmp_path.glob(".*")] == [LOG], "what was asked is kept for the next run"
+
+
+def test_a_killed_run_goes_on_where_it_was(ask: Ask, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    evaluate(CASES, ask, whole, manifest=MANIFEST)
+    asked: list[str] = []
+
+    def killed_at_the_third(request: EvalRequest) -> Trace:
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append(request.case.case_id)
+        return ask(request)
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(CASES, killed_at_the_third, out, manifest=MANIFEST)
+    assert [file.name for file in out.iterdir()] == [LOG]
+    with (out / LOG).open("a", encoding="utf-8") as file:
+        file.write('{"key": ["main", "refus')  # the kill cut a line
+    again: list[str] = []
+
+    def noted(request: EvalRequest) -> Trace:
+        again.append(request.case.case_id)
+        return ask(request)
+
+    finished: list[int] = []
+    evaluate(CASES, noted, out, manifest=MANIFEST, progress=finished.append)
+    assert again == ["breaks", "refused", "unknown"], "what failed is tried again, what was scored is not"
+    assert sum(finished) == len(CASES)
+    assert {file.name for file in out.iterdir()} == FILES
+    for name in ("rows.jsonl", "failures.jsonl", "summary.json"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_log_of_other_settings_is_not_gone_on_with(ask: Ask, tmp_path: Path) -> None:
+    def interrupted(request: EvalRequest) -> Trace:
+        if request.case.case_id == "refused":
+            raise KeyboardInterrupt
+        return ask(request)
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(CASES, interrupted, tmp_path, manifest=MANIFEST)
+    asked: list[str] = []
+
+    def noted(request: EvalRequest) -> Trace:
+        asked.append(request.case.case_id)
+        return ask(request)
+
+    evaluate(CASES, noted, tmp_path, manifest=MANIFEST | {"profile": "default"})
+    assert len(asked) == len(CASES)
+
+
+def test_several_at_once_change_no_byte(ask: Ask, tmp_path: Path) -> None:
+    many = [("main", replace(CASES[0][1], case_id=f"c{n}")) for n in range(60)]
+
+    def slow_then_fast(request: EvalRequest) -> Trace:
+        time.sleep(0.01 if int(request.case.case_id[1:]) % 2 else 0)
+        return replace(ask(request), times_ms={})
+
+    evaluate(many, slow_then_fast, tmp_path / "one", manifest=MANIFEST)
+    evaluate(many, slow_then_fast, tmp_path / "eight", manifest=MANIFEST, concurrency=8)
+    for name in FILES:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "eight" / name).read_bytes()
+
+
+def test_repeats_are_numbered_and_stay_in_their_cluster(ask: Ask, tmp_path: Path) -> None:
+    summary = evaluate(CASES[:1], ask, tmp_path, manifest=MANIFEST, repeats=3)
+    assert [row["repeat"] for row in lines(tmp_path / "rows.jsonl")] == [0, 1, 2]
+    assert summary.manifest["repeats"] == 3
+    assert len({row["cluster"] for row in lines(tmp_path / "rows.jsonl")}) == 1
+
+
+def test_a_spent_budget_stops_the_run_and_loses_nothing(ask: Ask, tmp_path: Path) -> None:
+    def poor(request: EvalRequest) -> Trace:
+        if request.case.case_id == "refused":
+            raise BudgetSpentError("0.1 USD are spent")
+        return ask(request)
+
+    with pytest.raises(BudgetSpentError):
+        evaluate(CASES, poor, tmp_path, manifest=MANIFEST)
+    assert [file.name for file in tmp_path.iterdir()] == [LOG], "no summary of half a run"
+    asked: list[str] = []
+
+    def rich(request: EvalRequest) -> Trace:
+        asked.append(request.case.case_id)
+        return ask(request)
+
+    evaluate(CASES, rich, tmp_path, manifest=MANIFEST)
+    assert "right" not in asked
