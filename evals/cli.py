@@ -12,7 +12,8 @@ import typer
 
 from core import options
 from core.errors import DataError, UsageError
-from core.options import OutputFormat, RecipeName
+from core.options import OutputFormat, ReasoningLevel, RecipeName
+from evals.writer import Writer
 
 if TYPE_CHECKING:
     from core.profile import Profile
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
     from core.workspace import Workspace
     from evals.cases import Case
     from evals.runs import EvalRequest
+
+
+Split = Annotated[str | None, typer.Option("--split", help="Only cases of this split, e.g. dev")]
+Filter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", help="Only cases whose tag has one of these values, e.g. category=1,2,3,4; repeatable"
+    ),
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N cases")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals")]
 
 
 class VariantName(StrEnum):
@@ -65,7 +77,7 @@ def eval_(
     ],
     recipe: options.RecipeOption = RecipeName.brain,
     profile: options.ProfileOption = "default",
-    split: Annotated[str | None, typer.Option("--split", help="Only cases of this split, e.g. dev")] = None,
+    split: Split = None,
     variant: Annotated[
         VariantName,
         typer.Option(
@@ -74,18 +86,26 @@ def eval_(
         ),
     ] = VariantName.near_miss,
     levels: options.Levels = None,
-    filter_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", help="Only cases whose tag has one of these values, e.g. category=1,2,3,4; repeatable"
-        ),
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N cases")] = None,
+    filter_: Filter = None,
+    limit: Limit = None,
     drop_same_id: Annotated[
         bool,
         typer.Option("--drop-same-id", help="Hide the document whose id is the question's (ArguAna, Quora)"),
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals")] = 0,
+    seed: Seed = 0,
+    chat: options.ChatOption = None,
+    reasoning: options.ReasoningOption = ReasoningLevel.none,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", help="Folder of kept replies; the same request is not paid for twice"),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, max=64, help="Cases asked at once where a model writes")
+    ] = 4,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, max=100, help="Ask each case this often")] = 1,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, help="US dollars that model calls may cost")
+    ] = None,
     output: options.FormatOption = OutputFormat.text,
     db: options.Db = None,
     user: options.User = options.USER,
@@ -93,26 +113,36 @@ def eval_(
 ) -> None:
     """Score a labelled data set: retrieval, abstention and citations, with intervals."""
     from core import profile as profiles
+    from core.models.prices import cost
     from core.progress import bar
     from core.workspace import Workspace
+    from evals import manifest
     from evals.runs import evaluate, select_cases
 
     chosen = profiles.load(profile, recipe.value)
+    writer = Writer.named(chat, reasoning.value, cache=cache, max_cost=max_cost)
     with Workspace.open(db, embedder=embedder, create=False) as workspace:
         stored, broken = _stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
-        with bar("evaluating", total=len(cases), unit="cases") as progress:
+        with bar("evaluating", total=len(cases) * repeats, unit="cases") as progress:
             summary = evaluate(
                 cases,
-                _asker(workspace, recipe, chosen, user),
+                _asker(workspace, recipe, chosen, user, writer),
                 out,
-                manifest=_manifest(workspace, dataset, recipe, chosen, user),
+                manifest={
+                    **manifest.of_data(workspace, dataset, user),
+                    **manifest.of_pipeline(workspace, recipe.value, chosen),
+                    **manifest.of_writer(writer.model, writer.reasoning),
+                },
                 variant=variant.value,
                 drop_same_id=drop_same_id,
                 levels=options.split_levels(levels),
                 broken=broken,
                 progress=progress,
                 seed=seed,
+                repeats=repeats,
+                concurrency=concurrency if writer.model else 1,
+                cost=cost,
             )
     print(summary.to_json() if output is OutputFormat.json else summary.to_markdown())
 
@@ -148,7 +178,9 @@ def _stored_cases(
     return cases, broken
 
 
-def _asker(workspace: Workspace, recipe: RecipeName, profile: Profile, user: str) -> Any:
+def _asker(workspace: Workspace, recipe: RecipeName, profile: Profile, user: str, writer: Writer) -> Any:
+    from core.answer.by_model import STAGE
+
     def ask(request: EvalRequest) -> Trace:
         return workspace.ask(
             request.case.question,
@@ -160,25 +192,44 @@ def _asker(workspace: Workspace, recipe: RecipeName, profile: Profile, user: str
             as_of=request.case.as_of,
             known_at=request.case.known_at,
             user_id=user,
+            chat=writer.of(request.repeat),
+            reasoning={STAGE: writer.reasoning},
         )
 
     return ask
 
 
-def _manifest(
-    workspace: Workspace, pattern: str, recipe: RecipeName, profile: Profile, user: str
-) -> dict[str, Any]:
-    from importlib.metadata import version
+def score(
+    answers: Annotated[
+        Path, typer.Argument(help="JSON lines: case_id, answer, citations, abstained, ranking")
+    ],
+    dataset: options.DatasetPattern,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for rows.jsonl, summary.json, summary.md")],
+    split: Split = None,
+    filter_: Filter = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    output: options.FormatOption = OutputFormat.text,
+    db: options.Db = None,
+    user: options.User = options.USER,
+) -> None:
+    """Score the answers, citations and refusals of any other system.
 
-    datasets = workspace.store.matching(pattern, user)
-    return {
-        "assay": version("assay"),
-        "dataset": pattern,
-        "datasets": {found.name: workspace.store.content_hash(found.dataset_id) for found in datasets},
-        "recipe": recipe.value,
-        "profile": profile.name,
-        "fingerprint": profile.fingerprint,
-        "values": dict(profile.values),
-        "embedder": workspace.embedder.model_id,
-        "spaces": workspace.spaces(profile),
-    }
+    Each line of ANSWERS is a JSON object: case_id; answer (null: none); abstained (true: a refusal, never read from the
+    wording); citations (a source, "source#turn", a node id, or {"source", "turn", "quote"}); ranking (best first);
+    confidence (a number). A case without a line is a failure, never an abstention.
+    """
+    from core.progress import bar
+    from core.workspace import Workspace
+    from evals import manifest
+    from evals.runs import evaluate, select_cases
+    from evals.score import by_file, file_hash
+
+    with Workspace.open(db, create=False) as workspace:
+        stored, broken = _stored_cases(workspace, dataset, user)
+        cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
+        ask = by_file(workspace, answers, stored, user)
+        whole = {**manifest.of_data(workspace, dataset, user), "answers": file_hash(answers)}
+        with bar("scoring", total=len(cases), unit="cases") as progress:
+            summary = evaluate(cases, ask, out, manifest=whole, broken=broken, progress=progress, seed=seed)
+    print(summary.to_json() if output is OutputFormat.json else summary.to_markdown())

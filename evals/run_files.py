@@ -89,7 +89,7 @@ class RunLog:
         return self._path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
 
     def _read(self) -> dict[Key, Entry]:
-        """What an earlier run of the same settings scored; failures are tried again, a line that the kill cut is left out."""
+        """What an earlier run of the same settings scored; failures are tried again, a cut line is left out."""
         if not self._path.is_file():
             return {}
         with self._path.open(encoding="utf-8", errors="replace") as file:

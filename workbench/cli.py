@@ -45,6 +45,10 @@ assay.command(
     "eval",
     epilog="Example:  assay eval --dataset 'locomo/*' --recipe memory --levels L0 --filter category=1,2 --out out/run",
 )(evals_cli.eval_)
+assay.command(
+    "score",
+    epilog="Example:  assay score answers.jsonl --dataset meridian --split test --out out/other",
+)(evals_cli.score)
 
 
 @assay.command(epilog="Example:  assay app --port 8600")
