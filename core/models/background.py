@@ -64,8 +64,9 @@ def within(seconds: float, call: Callable[[httpx2.AsyncClient], Awaitable[T]]) -
     background = _running()
 
     async def limited() -> T:
+        http = await background.http()  # made once; its time is not the call's
         async with asyncio.timeout(seconds):
-            return await call(await background.http())
+            return await call(http)
 
     waiting = asyncio.run_coroutine_threadsafe(limited(), background.loop)
     try:
