@@ -11,6 +11,7 @@ from core.models.background import within
 from core.models.chat import ChatError, ChatReply, ChatRequest, Reasoning, Usage
 from core.models.faults import PassingError, Patience, outcome_of, passing, patiently, retry_after, said
 from core.models.limits import whole_number
+from core.text import well_formed
 
 if TYPE_CHECKING:
     import httpx2
@@ -125,7 +126,7 @@ def complete(text: str, *, stop: object, done: bool, model: str, usage: Usage) -
         )
     if not text.strip():
         raise ChatError(f"{model} answered without any text; try again", "empty", model=model, usage=usage)
-    return ChatReply(text=text, model=model, usage=usage)
+    return ChatReply(text=well_formed(text), model=model, usage=usage)
 
 
 def counted(source: object, *names: str) -> int:
