@@ -110,7 +110,7 @@ def test_an_answer_with_its_usage_and_one_request_without_sampling(
         (Raw(body="null"), "unparsable", NOTHING, 1, "is no reply"),
         (Raw(body='{"error": "no"}'), "unparsable", NOTHING, 1, "is no reply"),
         (Raw(body='{"content": "x", "choices": "x"}'), "unparsable", NOTHING, 1, "is no reply"),
-        (Raw(body='{"content": [], "choices": [], "stop_reason": "end_turn"}'), "{empty}", NOTHING, 1, "without any text|is no reply"),
+        (Raw(body='{"content": [], "choices": [], "stop_reason": "end_turn"}'), "{empty}", NOTHING, 1, "text|reply"),
     ],
     ids=lambda value: f"{type(value).__name__}{getattr(value, 'code', '')}" if isinstance(value, Behaviour) else "",
 )  # fmt: skip
