@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import anthropic
+import anthropic.resources.messages  # or the library imports it at the first call, on that call's time
 from anthropic.types import Message
 
 from core.models.background import CONNECT_SECONDS

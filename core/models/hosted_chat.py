@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from core.models.background import within
@@ -60,6 +61,10 @@ class HostedChat(ABC):
                 f"{model} did not answer within {seconds:g} s; raise ASSAY_CHAT_TIMEOUT or ask for less",
                 "timeout",
                 model=model,
+            ) from None
+        except CancelledError:
+            raise ChatError(
+                f"the call to {model} was ended with the process", "unavailable", model=model
             ) from None
 
     @abstractmethod

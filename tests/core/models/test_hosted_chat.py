@@ -247,6 +247,18 @@ def test_after_the_connections_are_closed_the_next_call_opens_them_anew(
     assert chat_server.connections == 2
 
 
+def test_closing_the_connections_ends_the_calls_that_run(chat_server: FaultServer, service: Service):
+    chat_server.will(Hang())
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(ask, service, Patience(seconds=30))
+        assert chat_server.asked.wait(10)
+        background.close()
+        got, journal, seconds = running.result(10)
+    assert isinstance(got, ChatError)
+    assert got.outcome == journal.inferences[0].outcome == "unavailable"
+    assert seconds < 15
+
+
 def test_half_characters_are_sent_and_returned_whole(chat_server: FaultServer, service: Service):
     chat_server.will(Answer(text="half \ud800"))
     got, _, _ = ask(service, prompt="a\ud800b")
