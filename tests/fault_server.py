@@ -71,8 +71,9 @@ _STOPS = {
 
 
 class FaultServer:
-    """``requests``: (path, body) of each request, in order; ``keys``: the Authorization header of each;
-    ``connections``: how many sockets were opened; ``most_at_once``: how many requests were open together."""
+    """``requests``: (path, body) of each request, in order; ``keys``: the Authorization header of each; ``asked``: set
+    from the first request on; ``connections``: how many sockets were opened; ``most_at_once``: how many requests were
+    open together."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
@@ -81,6 +82,7 @@ class FaultServer:
         self._queue: list[Behaviour] = [Answer()]
         self._lock = Lock()
         self.over = Event()
+        self.asked = Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
@@ -108,6 +110,7 @@ class FaultServer:
         with self._lock:
             self.requests.append((path, body))
             self.keys.append(key)
+            self.asked.set()
             return self._queue.pop(0) if len(self._queue) > 1 else self._queue[0]
 
     def _count(self, more: int) -> None:

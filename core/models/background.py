@@ -44,11 +44,18 @@ class _Background:
         """Ends the connections, the loop and the thread."""
         if self.pid != os.getpid():  # a fork has no such thread, and the sockets are the parent's
             return
-        if self._http is not None:
-            asyncio.run_coroutine_threadsafe(self._http.aclose(), self.loop).result(GRACE_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._end(), self.loop).result(GRACE_SECONDS)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(GRACE_SECONDS)
         self.loop.close()
+
+    async def _end(self) -> None:
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        if self._http is not None:
+            await self._http.aclose()
 
 
 _lock = Lock()
@@ -59,13 +66,15 @@ def within(seconds: float, call: Callable[[httpx2.AsyncClient], Awaitable[T]]) -
     """The result of ``call(the shared client)``, from any thread.
 
     Raises:
-        TimeoutError: it took longer than ``seconds``, whatever it was waiting for. What ``call`` raises is raised.
+        TimeoutError: it took longer than ``seconds``, whatever it was waiting for. CancelledError (of
+            ``concurrent.futures``): ``close`` ended it. What ``call`` raises is raised.
     """
     background = _running()
 
     async def limited() -> T:
+        http = await background.http()  # made once; its time is not the call's
         async with asyncio.timeout(seconds):
-            return await call(await background.http())
+            return await call(http)
 
     waiting = asyncio.run_coroutine_threadsafe(limited(), background.loop)
     try:
@@ -75,7 +84,7 @@ def within(seconds: float, call: Callable[[httpx2.AsyncClient], Awaitable[T]]) -
 
 
 def close() -> None:
-    """Ends the loop and its connections; the next call starts them anew."""
+    """Ends the calls that run, the connections and the loop; the next call starts them anew."""
     global _background
     with _lock:
         ended, _background = _background, None

@@ -52,12 +52,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What came back. ``model`` is the one that answered; a refused reply has no text."""
+    """What came back. ``model`` is the one that answered; a refused reply has no text; a cached one cost nothing now,
+    so its usage is 0."""
 
     text: str
     model: str
     usage: Usage = Usage()
     refused: bool = False
+    cached: bool = False
 
 
 class ChatError(ModelError):
@@ -85,3 +87,10 @@ class ChatModel(Protocol):
             ChatError: no usable reply: the service failed, or the reply was truncated or empty.
         """
         ...
+
+
+class ProvidedChat(ChatModel, Protocol):
+    """A chat model that says who answers: ``anthropic``, ``openai``, ``openai@HOST`` for another endpoint."""
+
+    @property
+    def provider(self) -> str: ...

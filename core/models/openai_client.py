@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from core.errors import ModelError
 from core.models.faults import said
@@ -13,10 +12,11 @@ from core.models.faults import said
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ChatCompletion", "ServiceError", "asking", "embedding", "status_of", "what_failed"]
-
 ServiceError = openai.OpenAIError
 """Base of every error of the library: a refusal of the service, a broken connection, a body that cannot be read."""
+
+StatusError = openai.APIStatusError
+BrokenConnectionError = openai.APIConnectionError
 
 
 def embedding(*, timeout: float, retries: int) -> openai.OpenAI:
@@ -31,8 +31,15 @@ def embedding(*, timeout: float, retries: int) -> openai.OpenAI:
         raise ModelError("OPENAI_API_KEY is not set; set it, or use --embedder minilm") from error
 
 
-def asking(http: httpx2.AsyncClient, *, timeout: float) -> openai.AsyncOpenAI:
-    """A client for chats on a shared HTTP client; it retries nothing by itself."""
+def load_chats() -> None:
+    """Imports what the library would import at the first chat, which takes a second: not on a call's time."""
+    import openai.resources.chat.completions  # noqa: F401
+
+
+def asking(http: httpx2.AsyncClient, *, seconds: float, connect: float) -> openai.AsyncOpenAI:
+    """A client for chats on a shared HTTP client, with the limits of one read and of connecting; it retries nothing
+    by itself."""
+    timeout = openai.Timeout(seconds, connect=min(connect, seconds))
     return openai.AsyncOpenAI(http_client=http, timeout=timeout, max_retries=0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.errors import UsageError
 from core.models.base import Embedder, Reranker
-from core.models.chat import ChatModel
+from core.models.chat import ChatModel, ProvidedChat
 
 DEFAULT = "minilm"
 EMBEDDERS = "minilm, wordllama, openai:MODEL, sentence-transformers:NAME"
@@ -63,18 +63,36 @@ def reranker(method: str) -> Reranker | None:
 
 def chat(name: str | None = None) -> ChatModel | None:
     """The chat model of that name; None: ``ASSAY_CHAT``, else none. None also for ``deterministic``: answers are
-    written without a model then.
+    written without a model then. Hosted models share ``ASSAY_CHAT_CONCURRENCY`` calls at once and, where
+    ``ASSAY_CHAT_CACHE`` names a folder, keep their replies there.
 
     Raises:
-        UsageError: no such name. ModelError: the model needs a key. DataError: a script is malformed.
+        UsageError: no such name, or a setting that cannot be taken. ModelError: the model needs a key. DataError: a
+            script is malformed.
     """
     wanted = name or os.environ.get("ASSAY_CHAT") or DETERMINISTIC
     kind, _, rest = wanted.partition(":")
     match kind, bool(rest):
         case "deterministic", False:
             return None
+        case "anthropic", _ if wanted != "anthropic:":
+            from core.models.anthropic_chat import DEFAULT_MODEL, AnthropicChat
+
+            return _shared(AnthropicChat(rest or DEFAULT_MODEL))
+        case "openai", True:
+            from core.models.openai_chat import OpenAIChat
+
+            return _shared(OpenAIChat(rest))
         case "scripted", True:
             from core.models.scripted_chat import Scripted
 
             return Scripted(Path(rest))
     raise UsageError(f"no chat model {wanted!r}; there are {CHATS}")
+
+
+def _shared(model: ProvidedChat) -> ChatModel:
+    from core.models.calls import limited
+    from core.models.reply_cache import CachedChat
+
+    folder = os.environ.get("ASSAY_CHAT_CACHE", "").strip()
+    return CachedChat(limited(model), Path(folder)) if folder else limited(model)

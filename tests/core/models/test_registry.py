@@ -56,7 +56,7 @@ def test_rerankers_by_the_profile_s_value():
 
 
 def test_importing_the_registry_loads_no_model_library():
-    slow = "onnxruntime tokenizers wordllama openai faiss sklearn torch sentence_transformers".split()
+    slow = "onnxruntime tokenizers wordllama anthropic openai httpx2 faiss sklearn torch sentence_transformers".split()
     code = f"import sys, core.models.registry; print([name for name in {slow!r} if name in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code],
