@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 
 from core.errors import AssayError, UsageError
-from core.models.chat import ChatError, ChatModel, ChatReply, ChatRequest
+from core.models.chat import ChatError, ChatReply, ChatRequest, ProvidedChat, Usage
 from core.models.prices import cost
 
 
@@ -20,13 +20,12 @@ class Budgeted:
         UsageError: the model has no price, so that nothing could be bounded.
     """
 
-    def __init__(self, model: ChatModel, limit_usd: float) -> None:
-        from core.models.chat import Usage
-
+    def __init__(self, model: ProvidedChat, limit_usd: float) -> None:
         if cost(model.default_model, Usage()) is None:
             raise UsageError(
                 f"--max-cost needs a price for {model.default_model}; ASSAY_PRICES names a file that has one"
             )
+        self.provider = model.provider
         self._model = model
         self._limit = limit_usd
         self._lock = Lock()

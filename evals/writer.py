@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.models.chat import ChatModel, Reasoning
+from core.models.chat import ProvidedChat, Reasoning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
     """``model`` None: answers are written without one."""
 
-    model: ChatModel | None
+    model: ProvidedChat | None
     reasoning: Reasoning = "none"
     cache: Path | None = None
 
@@ -34,12 +34,12 @@ class Writer:
         from core.models.registry import chat
         from evals.budget import Budgeted
 
-        model = chat(name)
+        model: ProvidedChat | None = chat(name)
         if model is not None and max_cost is not None:
             model = Budgeted(model, max_cost)
         return cls(model=model, reasoning=reasoning, cache=cache)
 
-    def of(self, repeat: int) -> ChatModel | None:
+    def of(self, repeat: int) -> ProvidedChat | None:
         """The model for one repeat: a repeat is answered anew, so each has kept replies of its own."""
         if self.model is None or self.cache is None:
             return self.model

