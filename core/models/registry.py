@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.errors import UsageError
 from core.models.base import Embedder, Reranker
-from core.models.chat import ChatModel, ProvidedChat
+from core.models.chat import ProvidedChat
 
 DEFAULT = "minilm"
 EMBEDDERS = "minilm, wordllama, openai:MODEL, sentence-transformers:NAME"
@@ -61,7 +61,7 @@ def reranker(method: str) -> Reranker | None:
     raise UsageError(f"no reranker {method!r}; there are {RERANKERS}")
 
 
-def chat(name: str | None = None) -> ChatModel | None:
+def chat(name: str | None = None) -> ProvidedChat | None:
     """The chat model of that name; None: ``ASSAY_CHAT``, else none. None also for ``deterministic``: answers are
     written without a model then. Hosted models share ``ASSAY_CHAT_CONCURRENCY`` calls at once and, where
     ``ASSAY_CHAT_CACHE`` names a folder, keep their replies there.
@@ -90,7 +90,7 @@ def chat(name: str | None = None) -> ChatModel | None:
     raise UsageError(f"no chat model {wanted!r}; there are {CHATS}")
 
 
-def _shared(model: ProvidedChat) -> ChatModel:
+def _shared(model: ProvidedChat) -> ProvidedChat:
     from core.models.calls import limited
     from core.models.reply_cache import CachedChat
 
