@@ -43,8 +43,8 @@ class NewFact:
 
 
 def new_facts(stated: Extraction, entities: Sequence[Resolved], *, moment: str) -> list[NewFact]:
-    """The facts between resolved entities, each spell once. Where the text does not say since when, it holds since ``moment``
-    (when the text was said); a fact that had ended by then has an unknown start."""
+    """The facts between resolved entities, each spell once. Where the text does not say since when, it holds since
+    ``moment`` (when the text was said); a fact that had ended by then has an unknown start."""
     places: dict[str, int] = {}
     for place, entity in enumerate(entities):
         places.setdefault(normal_name(entity.mention.name), place)

@@ -21,6 +21,7 @@ from core.remember.calls import Caller, check_stages
 from core.remember.cut import SAME_ENTITY, Cut
 from core.remember.extract import Extraction, Spans, extraction, summaries
 from core.remember.facts import NewFact, new_facts, unknown
+from core.remember.report import NOTHING_EXTRACTED, Remembered, passed_over, repeated, unchanged
 from core.remember.request import MAX_TEXT, artifact_of
 from core.remember.resolve import Resolved, resolve
 from core.remember.supersede import AROUND, Closing, Verdict, closings, offered, verdicts
@@ -30,25 +31,6 @@ from core.workspace import Workspace
 
 TRIES = 50
 """How often names are resolved again because somebody else wrote first; one of the writers gets through each time."""
-NOTHING_EXTRACTED = (
-    "No model read this text: it is stored as chunks with extractive summaries, and nothing was extracted. Entities "
-    "and facts come from imports, or from remembering it again with a model."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
-    """What a text became. ``chunks`` it has, ``entities`` its stored facts and its mentions relate to, ``edges`` facts
-    stored with it, ``superseded`` facts that this call closed. ``extracted``: a model read its facts, now or before."""
-
-    artifact_id: int
-    chunks: int
-    entities: int
-    edges: int
-    superseded: int
-    extracted: bool
-    session_id: str | None = None
-    notices: tuple[str, ...] = ()
 
 
 def remember(
@@ -132,7 +114,7 @@ class _Run:
     def remembered(self) -> Remembered:
         there = stored(self.workspace.store, self._read(), self.artifact)
         if there and self._done(there):
-            return self._unchanged(there)
+            return unchanged(there, self.artifact.session)
         spans = chunk.spans(self.artifact.text)
         summed, stated = self._by_model(spans)
         vectors = Vectors(store=self.workspace.store, embedder=self.workspace.embedder)
@@ -141,7 +123,7 @@ class _Run:
             dataset = self._read()
             there = stored(self.workspace.store, dataset, self.artifact)
             if there and self._done(there):
-                return self._unchanged(there)
+                return unchanged(there, self.artifact.session)
             now = clock.now()
             plan = self._plan(stated, dataset, vectors, now) if stated else _Plan(notices=[NOTHING_EXTRACTED])
             try:
@@ -188,7 +170,7 @@ class _Run:
             sizes["known"] = sum(entity.entity_id is not None for entity in entities)
         live = self._live(entities, dataset)
         facts = unknown(new_facts(stated, entities, moment=self.moment), live)
-        plan = _Plan(entities=entities, facts=facts, notices=_repeated(len(stated.facts) - len(facts)))
+        plan = _Plan(entities=entities, facts=facts, notices=repeated(len(stated.facts) - len(facts)))
         if live and facts:
             self._supersede(plan, live, vectors, now)
         vectors.add(entity.text for entity in entities)
@@ -210,7 +192,7 @@ class _Run:
                 self.said[key] = verdicts(self.caller, self.artifact.text, shown, plan.facts)
         said, invented = self.said[key]
         plan.closings, plan.facts, apart = closings(said, shown, plan.facts, now=now)
-        plan.notices += _passed_over(invented, apart, plan.closings)
+        plan.notices += passed_over(invented, apart, plan.closings)
 
     def _written(
         self,
@@ -245,36 +227,3 @@ class _Run:
             session_id=self.artifact.session,
             notices=tuple(plan.notices),
         )
-
-    def _unchanged(self, there: Stored) -> Remembered:
-        again = "This text was remembered before, with the same session and moment: nothing was stored again."
-        return Remembered(
-            artifact_id=there.artifact_id,
-            chunks=there.chunks,
-            entities=there.entities,
-            edges=there.facts,
-            superseded=0,
-            extracted=there.extracted,
-            session_id=self.artifact.session,
-            notices=(again,) if there.extracted else (again, NOTHING_EXTRACTED),
-        )
-
-
-def _repeated(count: int) -> list[str]:
-    return [f"{count} of the text's facts were known already and were not stored again."] if count > 0 else []
-
-
-def _passed_over(invented: int, apart: int, closed: Sequence[Closing]) -> list[str]:
-    later = [closing.invalid_at for closing in closed if not closing.expires]
-    said = [
-        (invented, f"The model named {invented} facts it was not shown; they were passed over."),
-        (
-            apart,
-            f"{apart} facts hold of other times than the new ones that should close them, and stay as they are.",
-        ),
-        (
-            len(later),
-            f"{len(later)} facts hold until a moment still to come ({', '.join(later)}), and end then.",
-        ),
-    ]
-    return [text for count, text in said if count]

@@ -47,7 +47,7 @@ def artifact_of(
 
 
 def check_session(session: str | None) -> None:
-    """Raises UsageError for a session's name that is empty, longer than ``MAX_SESSION`` bytes or has control characters."""
+    """Raises UsageError for a session's name that is empty, longer than ``MAX_SESSION`` bytes or unprintable."""
     if session is None:
         return
     size = len(session.encode("utf-8", "surrogatepass"))
