@@ -103,7 +103,8 @@ def _near_pairs(
     """(cosine, mention, entity) of names at least ``min_cosine`` near, by (−cosine, mention, entity)."""
     if not wanted:
         return []
-    matrix = StoreCorpus(vectors.store, "entity", [dataset]).vectors(vectors.embedder)
+    StoreCorpus(vectors.store, "entity", [dataset]).refuse_other_embedder(vectors.embedder)
+    matrix = vectors.of([entity_text(entity.name, entity.type, entity.description) for entity in known])
     texts = [entity_text(mentions[i].name, mentions[i].type, mentions[i].description) for i in wanted]
     pairs = []
     for index, whole in zip(wanted, vectors.of(texts), strict=True):

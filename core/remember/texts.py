@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from core.errors import StoreError
+from core.index.source import sound
 from core.models.base import Embedder, FloatArray
 from core.records import text_hash
 from core.store import Store
@@ -36,13 +38,22 @@ class Vectors:
     made: dict[str, FloatArray] = field(default_factory=dict)
 
     def of(self, texts: Sequence[str]) -> FloatArray:
-        """(n, dim) float32 in the order of ``texts``; zeros for a text without tokens or whose vector is not finite."""
+        """(n, dim) float32 in the order of ``texts``; zeros for a text without tokens or whose vector is not finite.
+
+        Raises:
+            StoreError: a stored vector is damaged.
+        """
         self.add(texts)
         hashes = [text_hash(text) for text in texts]
         known = self.store.embeddings.get(
             self.embedder.model_id, [key for key in hashes if key not in self.made]
         )
         rows = [self.made[key] if key in self.made else known[key] for key in hashes]
+        if not all(sound(row, self.embedder.dim) for row in rows):
+            raise StoreError(
+                f"a vector by {self.embedder.model_id} is not as it was stored: the database is damaged; restore a copy, "
+                "or bring the dataset in again into another file with --db"
+            )
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.embedder.dim)
 
     def add(self, texts: Iterable[str]) -> None:
