@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from core.errors import ModelError, StoreError
+from core.errors import ChangedError, ModelError, StoreError
 from core.models.base import Embedder, FloatArray
 from core.records import Dataset, text_hash
 from core.store import Columns, CorpusKind, Store
@@ -56,7 +56,7 @@ class StoreCorpus:
         cached = self._store.embeddings.get(embedder.model_id, hashes)
         rows = np.zeros((len(hashes), embedder.dim), dtype=np.float32)
         if any(key not in cached for key in hashes):
-            raise StoreError("the dataset changed while its vectors were read; ask again")
+            raise ChangedError("the dataset changed while its vectors were read; ask again")
         for row, key in enumerate(hashes):
             self._refuse_damaged(cached[key], embedder)
             rows[row] = cached[key]
