@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,15 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from core.records import DEFAULT_USER
 from core.service.answering import Answering
 from core.service.body import read_body
 from core.service.brain_response import BrainAnswer
 from core.service.docs_page import docs_page
 from core.service.errors import Refusal, refusal_of
+from core.service.graph_response import GraphAnswer
 from core.service.guard import Guard
-from core.service.requests import Asked, BrainRequest, parse
+from core.service.requests import Asked, BrainRequest, QueryRequest, parse
 from core.service.tokens import Tokens, admitted
 from core.service.workers import Workers
 
@@ -45,6 +48,18 @@ class Healthy(BaseModel):
     status: str = "ok"
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A `POST` route: what it is asked and answers, and the work between. ``sparse``: null fields are left out."""
+
+    path: str
+    asks: type[Asked]
+    answers: type[BaseModel]
+    work: Callable[[Any, str], BaseModel]
+    summary: str
+    sparse: bool = False
+
+
 def create_app(
     answering: Answering, *, workers: Workers, tokens: Tokens | None = None, loopback: bool = True
 ) -> FastAPI:
@@ -61,8 +76,18 @@ def create_app(
     app = FastAPI(title="Assay", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.add_middleware(Guard, loopback=loopback)
     app.add_exception_handler(HTTPException, _told)
-    route = partial(_add_route, app, workers=workers, tokens=tokens)
-    route("/v1/brain/ask", BrainRequest, BrainAnswer, answering.brain, "Ask the memories of a workspace")
+    for route in (
+        Route(
+            "/v1/gb/query",
+            QueryRequest,
+            GraphAnswer,
+            answering.query,
+            "Ask the graph of a dataset",
+            sparse=True,
+        ),
+        Route("/v1/brain/ask", BrainRequest, BrainAnswer, answering.brain, "Ask the memories of a workspace"),
+    ):
+        _add(app, route, workers, tokens)
 
     @app.get("/healthz", summary="Whether the server answers")
     async def healthz() -> Healthy:
@@ -77,50 +102,40 @@ def create_app(
     return app
 
 
-def _add_route(
-    app: FastAPI,
-    path: str,
-    asks: type[Asked],
-    answers: type[BaseModel],
-    work: Callable[[Any, str | None], BaseModel],
-    summary: str,
-    *,
-    workers: Workers,
-    tokens: Tokens | None,
-) -> None:
+def _add(app: FastAPI, route: Route, workers: Workers, tokens: Tokens | None) -> None:
     async def answered(request: Request) -> JSONResponse:
         try:
             holder = tokens.holder(request.headers.get("authorization")) if tokens else None
-            asked = parse(await read_body(request.headers, request.receive), asks)
+            asked = parse(await read_body(request.headers, request.receive), route.asks)
             user_id = _user(asked, holder)
-            answer = await workers.run(lambda: work(asked, user_id))
+            answer = await workers.run(partial(route.work, asked, user_id))
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets JSON and the log its place
             return _refused(refusal_of(error))
-        return JSONResponse(answer.model_dump(mode="json", exclude_unset=True))
+        return JSONResponse(answer.model_dump(mode="json", exclude_none=route.sparse))
 
     app.add_api_route(
-        path,
+        route.path,
         answered,
         methods=["POST"],
-        summary=summary,
-        description=asks.__doc__,
-        response_model=answers,
+        summary=route.summary,
+        description=route.asks.__doc__,
+        response_model=route.answers,
         responses={status: {"model": Problem, "description": said} for status, said in STATUSES.items()},
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": _schema(asks)}},
+                "content": {"application/json": {"schema": _schema(route.asks)}},
             },
             **({"security": [{"bearer": []}]} if tokens else {}),
         },
     )
 
 
-def _user(asked: Asked, holder: tuple[str, ...] | None) -> str | None:
-    """Whose data is asked: the request's user, checked against its token, else the token's first."""
+def _user(asked: Asked, holder: tuple[str, ...] | None) -> str:
+    """Whose data is asked: the request's user, checked against its token, else the token's first, else the local one."""
     named: str | None = getattr(asked, "user_id", None)
     if holder is None:
-        return named
+        return named or DEFAULT_USER
     return admitted(named, holder) if named else holder[0]
 
 

@@ -91,11 +91,11 @@ def read_tokens(path: Path) -> Tokens:
         names = tuple(filter(None, parts[1].split(","))) if len(parts) == 2 else ()
         if not names or not parts[0].startswith(SCHEME) or len(digest) != 64 or set(digest) - _DIGITS:
             raise DataError(
-                f"{path}:{number}: not a token: write {SCHEME}HEX USER[,USER]; `assay token --user ID` makes such a line"
+                f"{path}:{number}: not a token: write {SCHEME}HEX USER[,USER]; `assay token create --user ID` makes one"
             )
         if digest in users:
             raise DataError(f"{path}:{number}: this token stands in the file twice; keep one line")
         users[digest] = names
     if not users:
-        raise UsageError(f"{path}: holds no token; `assay token --user ID` makes one")
+        raise UsageError(f"{path}: holds no token; `assay token create --user ID` makes one")
     return Tokens(users)
