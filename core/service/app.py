@@ -73,7 +73,14 @@ def create_app(
         yield
         workers.close()
 
-    app = FastAPI(title="Assay", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Assay",
+        version="1",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.add_middleware(Guard, loopback=loopback)
     app.add_exception_handler(HTTPException, _told)
     for route in (

@@ -25,9 +25,8 @@ async def read_body(headers: Mapping[str, str], receive: Receive, *, seconds: fl
     Raises:
         Refusal: 400, it is longer than ``MAX_BODY``, was cut short, or took longer than ``seconds``.
     """
-    waits = headers.get("expect", "").lower() == "100-continue"
-    if waits and int(_announced(headers)) > MAX_BODY:
-        raise _too_long()
+    if headers.get("expect", "").lower() == "100-continue" and _announced(headers) > MAX_BODY:
+        raise _too_long()  # its sender waits to be told to go on
     try:
         async with asyncio.timeout(seconds):
             return await _received(receive)
@@ -52,9 +51,9 @@ async def _received(receive: Receive) -> bytes:
     return bytes(kept)
 
 
-def _announced(headers: Mapping[str, str]) -> str:
+def _announced(headers: Mapping[str, str]) -> int:
     length = headers.get("content-length", "")
-    return length if length.isascii() and length.isdigit() and len(length) < 20 else "0"
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 
 def _too_long() -> Refusal:

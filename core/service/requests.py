@@ -38,7 +38,7 @@ Body = TypeVar("Body", bound=Asked)
 class QueryRequest(Asked):
     """A question to the graph of one dataset."""
 
-    user_id: UserId = Field(description="Who owns the dataset")
+    user_id: UserId = Field(description="Who owns the dataset", examples=["u1"])
     query: Text = Field(description="The question", examples=["Where does Alice work?"])
     dataset: DatasetName | None = Field(
         default=None, description="The dataset to search; main where left out"
