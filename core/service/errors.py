@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import traceback
 from collections.abc import Mapping
 
 from core.errors import AssayError, ModelError, NotFoundError, StoreError, UsageError
+from core.models.faults import KEYS
+from core.render import printable
 
 LOG = logging.getLogger("assay.service")
 INTERNAL = "the server failed on this request; its log says where"
@@ -43,12 +46,19 @@ def refusal_of(error: Exception) -> Refusal:
         return error
     for kind, status in BY_KIND:
         if isinstance(error, kind):
-            return Refusal(status, str(error), RETRY if status == 503 else None)
+            return Refusal(status, without_keys(str(error)), RETRY if status == 503 else None)
     if isinstance(error, StoreError):
-        LOG.error("store: %s", error)
+        LOG.error("store: %s", printable(str(error)))
         return Refusal(502, STORE_FAILED)
     LOG.error("%s at %s", type(error).__name__, _place(error))
     return Refusal(500, INTERNAL)
+
+
+def without_keys(message: str) -> str:
+    """``message`` without the keys of the environment, whoever put them there."""
+    for key in filter(None, (os.environ.get(name, "").strip() for name in KEYS)):
+        message = message.replace(key, "…")
+    return message
 
 
 def _place(error: Exception) -> str:
