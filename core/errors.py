@@ -19,6 +19,10 @@ class StoreError(AssayError):
     """A database that cannot be opened, read or written."""
 
 
+class ChangedError(StoreError):
+    """A dataset that was written to while it was being read; asking again helps."""
+
+
 class ProfileError(AssayError):
     """A profile that is malformed: unknown keys, values out of range, missing score spaces."""
 

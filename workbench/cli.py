@@ -10,6 +10,7 @@ from core import calls_cli, options
 from core import cli as core_cli
 from core.command import run
 from core.options import OutputFormat, RecipeName
+from core.service import serve_cli
 from evals import cli as evals_cli
 
 EXAMPLES = """Examples:\n
@@ -38,6 +39,8 @@ assay.command("inferences", epilog="Example:  assay inferences --session chat-42
     calls_cli.inferences
 )
 assay.command("trajectory", epilog="Example:  assay trajectory 3f2a")(calls_cli.trajectory)
+assay.command("serve", epilog="Example:  assay serve --answerer deterministic --port 7878")(serve_cli.serve)
+assay.add_typer(serve_cli.token, name="token")
 assay.command("import", epilog="Example:  assay import locomo $ASSAY_DATA/locomo --dataset locomo")(
     evals_cli.import_
 )

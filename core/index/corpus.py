@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import StoreError
+from core.errors import ChangedError
 from core.index.base import Mask
 from core.index.bm25 import BM25Index
 from core.index.persist import opened
@@ -153,7 +153,7 @@ class Corpus:
 
     def _whole(self, index: Index) -> Index:
         if len(index) != len(self):
-            raise StoreError(
+            raise ChangedError(
                 f"the {self.source.kind}s changed while they were indexed ({len(self)} rows, then {len(index)}); "
                 "ask again"
             )

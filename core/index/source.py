@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from core.errors import ModelError, StoreError
+from core.errors import ChangedError, ModelError, StoreError
 from core.models.base import Embedder, FloatArray
 from core.records import Dataset, text_hash
 from core.store import Columns, CorpusKind, Store
@@ -50,13 +50,13 @@ class StoreCorpus:
         """(n, dim) float32 from the cache; what is missing is embedded and cached. Zeros for texts without tokens."""
         from core.ingest.embed import embed_missing
 
-        self._refuse_other_embedder(embedder)
+        self.refuse_other_embedder(embedder)
         embed_missing(self._store, embedder, self._ids, kinds=[self.kind])
         hashes = [text_hash(text) for text in self.texts()]
         cached = self._store.embeddings.get(embedder.model_id, hashes)
         rows = np.zeros((len(hashes), embedder.dim), dtype=np.float32)
         if any(key not in cached for key in hashes):
-            raise StoreError("the dataset changed while its vectors were read; ask again")
+            raise ChangedError("the dataset changed while its vectors were read; ask again")
         for row, key in enumerate(hashes):
             self._refuse_damaged(cached[key], embedder)
             rows[row] = cached[key]
@@ -64,17 +64,15 @@ class StoreCorpus:
 
     def _refuse_damaged(self, vector: FloatArray, embedder: Embedder) -> None:
         """Stored vectors have length 1, or are zeros; anything else was not written so."""
-        with np.errstate(all="ignore"):
-            squared = float(vector @ vector) if vector.shape == (embedder.dim,) else np.nan
-        if squared and not abs(squared - 1) < TOLERANCE:
+        if not sound(vector, embedder.dim):
             names = ", ".join(dataset.name for dataset in self._datasets[:3])
             raise StoreError(
                 f"a vector of {names} by {embedder.model_id} is not as it was stored: the database is damaged; "
                 "restore a copy, or bring the dataset in again into another file with --db"
             )
 
-    def _refuse_other_embedder(self, embedder: Embedder) -> None:
-        """A question must not start hours of embedding because another model was named by accident."""
+    def refuse_other_embedder(self, embedder: Embedder) -> None:
+        """A question or a text must not start hours of embedding because another model was named by accident."""
         first = [text_hash(text) for text in islice(self.texts(), SAMPLE)]
         models = self._store.embeddings.models(first)
         if models and embedder.model_id not in models:
@@ -83,3 +81,10 @@ class StoreCorpus:
                 f"{names} is embedded with {' and '.join(models)}, not with {embedder.model_id}: "
                 f"run `assay embed --dataset {self._datasets[0].name} --embedder NAME` once, or ask with the other one"
             )
+
+
+def sound(vector: FloatArray, dim: int) -> bool:
+    """Whether a stored vector can have been written so: of ``dim`` numbers, and of length 1 or 0."""
+    with np.errstate(all="ignore"):
+        squared = float(vector @ vector) if vector.shape == (dim,) else np.nan
+    return squared == 0 or abs(squared - 1) < TOLERANCE

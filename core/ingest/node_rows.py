@@ -13,9 +13,7 @@ _FIELDS = "level, text, source, turn, session, position, speaker, name, title, v
 
 def store_artifact(target: Target, item: ArtifactItem) -> Outcome:
     """By its source. Another text replaces the old chunks and nodes; an unchanged one is left alone."""
-    content = content_hash(
-        item.title, item.text, item.session, item.valid_at, item.summary, item.whole, item.as_nodes
-    )
+    content = artifact_hash(item)
     if target.repeated("artifact", item.source, content):
         return "unchanged"
     key = (target.dataset_id, item.source)
@@ -44,6 +42,13 @@ def store_artifact(target: Target, item: ArtifactItem) -> Outcome:
         artifact_id = int(made.lastrowid or 0)
     _store_chunks(target, item, artifact_id)
     return "updated" if stored else "added"
+
+
+def artifact_hash(item: ArtifactItem) -> str:
+    """sha256 (hex) of all that makes an artifact but its source."""
+    return content_hash(
+        item.title, item.text, item.session, item.valid_at, item.summary, item.whole, item.as_nodes
+    )
 
 
 def _store_chunks(target: Target, item: ArtifactItem, artifact_id: int) -> None:

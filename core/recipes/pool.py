@@ -8,7 +8,7 @@ from math import isfinite
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import ChangedError, StoreError
 from core.index.base import Rows, Scores
 from core.index.corpus import Corpus
 from core.profile import Profile
@@ -115,7 +115,7 @@ def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
     kept = ordered(fused, np.arange(len(rows)))[: profile.count("recall.keep")]
     nodes = inquiry.store.nodes(corpus.columns.row_ids[rows[kept]].tolist())
     if len(nodes) != len(kept):
-        raise StoreError("the dataset changed while it was being asked; ask again")
+        raise ChangedError("the dataset changed while it was being asked; ask again")
     _refuse_damaged(inquiry, nodes, corpus.columns.dataset_ids[rows[kept]].tolist())
     kept, nodes, fused = _weighted_by_confidence(
         kept, nodes, fused, profile.number("fusion.confidence_weight")

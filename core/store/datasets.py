@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -75,12 +76,7 @@ class Datasets:
         """The dataset of that name, made if it does not exist. Raises UsageError for what is no name."""
         check_name(name)
         with self.database.transaction() as connection:
-            connection.execute(  # no INSERT OR IGNORE, which would use up a number where there is nothing to insert
-                """INSERT INTO dataset (user_id, name, uid, created_at) SELECT ?1, ?2, ?3, ?4
-                   WHERE NOT EXISTS (SELECT 1 FROM dataset WHERE user_id = ?1 AND name = ?2)""",
-                (user_id, name, secrets.token_hex(16), clock.now()),
-            )
-        return self.dataset(name, user_id)
+            return ensure_within(connection, name, user_id)
 
     def delete_dataset(self, name: str, user_id: str = DEFAULT_USER) -> None:
         """Deletes the dataset with all it holds; cached embeddings stay."""
@@ -133,6 +129,17 @@ class Datasets:
         more = f" and {len(known) - 10} more" if len(known) > 10 else ""
         there = f"there are {', '.join(known[:10])}{more}" if known else "there are none yet"
         return f"no dataset {name!r}: {there}; `assay ingest PATH --dataset NAME` makes one"
+
+
+def ensure_within(connection: sqlite3.Connection, name: str, user_id: str) -> Dataset:
+    """The dataset of that name, made if it does not exist, as a part of an open transaction."""
+    connection.execute(  # no INSERT OR IGNORE, which would use up a number where there is nothing to insert
+        """INSERT INTO dataset (user_id, name, uid, created_at) SELECT ?1, ?2, ?3, ?4
+           WHERE NOT EXISTS (SELECT 1 FROM dataset WHERE user_id = ?1 AND name = ?2)""",
+        (user_id, name, secrets.token_hex(16), clock.now()),
+    )
+    found = "SELECT dataset_id, user_id, name, uid, revision FROM dataset WHERE user_id = ? AND name = ?"
+    return _dataset(connection.execute(found, (user_id, name)).fetchone())
 
 
 def check_name(name: str) -> None:

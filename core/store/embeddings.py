@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,6 +50,14 @@ class Embeddings:
         Raises:
             StoreError: a vector is not finite, or the shapes do not fit.
         """
+        with self._database.transaction() as connection:
+            self.put_within(connection, model_id, hashes, vectors)
+
+    @staticmethod
+    def put_within(
+        connection: sqlite3.Connection, model_id: str, hashes: Sequence[str], vectors: NDArray[np.float32]
+    ) -> None:
+        """``put`` as a part of an open transaction."""
         array = np.ascontiguousarray(vectors, dtype="<f4")
         if array.ndim != 2 or len(array) != len(hashes):
             raise StoreError(
@@ -57,8 +66,7 @@ class Embeddings:
         if not np.isfinite(array).all():
             raise StoreError(f"model {model_id} gave a vector that is not finite; it was not stored")
         rows = [(model_id, key, vector.tobytes()) for key, vector in zip(hashes, array, strict=True)]
-        with self._database.transaction() as connection:
-            connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)", rows)
+        connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)", rows)
 
     def count(self, model_id: str) -> int:
         """How many vectors of a model there are."""
