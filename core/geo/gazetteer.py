@@ -10,7 +10,7 @@ from core.geo.geonames import City, cities
 from core.geo.names import fold, fold_all
 from core.geo.places import MAX_PLACES, Place
 from core.geo.regions import Region, Regions
-from core.geo.spotting import Spot, spots
+from core.geo.spotting import BIG_CITY, Spot, spots
 
 ALTERNATE = 0.1
 """Share of its population a city stands for under another name than its own: `Sevilla` is Seville, not a village."""
@@ -58,7 +58,7 @@ class Gazetteer:
             return None
         return Spot(
             place=self._place(city, f"{name}, {region}" if region else name),
-            own_name=fold(name) == fold(city.name),
+            known_by=not name.isascii() or fold(name) == fold(city.name),
             code=bool(self._tables.by_code(name)),
         )
 
@@ -118,7 +118,8 @@ class Gazetteer:
         city = self._tables.cities[row]
         for region in self._tables.regions.named(name):
             capital = self._tables.regions.countries[region.country].capital
-            if region.holds(city) and (own_name or region.division is not None):
+            known_as = own_name or (region.division is not None and city.population >= BIG_CITY)
+            if region.holds(city) and known_as:
                 return True
             if own_name and city.country == region.country and city.name == capital:
                 return True

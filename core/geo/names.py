@@ -10,7 +10,7 @@ _MARKS = re.compile("[\u0300-\u036f.'’‘ʻʼʿʾ`´]+")
 """Latin, Greek and Cyrillic accents (the vowel signs of other scripts stay), points and apostrophes."""
 SIGNS = "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u109f\u1780-\u17ff\u1a00-\u1aff"
 """Blocks whose vowel signs are parts of words, though ``\\w`` leaves them out (Hebrew, Arabic, Indic and others)."""
-_BETWEEN = re.compile(rf"[^\w\n{SIGNS}]+|_+")
+_BETWEEN = re.compile(rf"(?:[^\w\n{SIGNS}]|_)+")
 _LETTERS = {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "æ": "ae", "œ": "oe"}
 
 

@@ -1,10 +1,12 @@
 """Cities in running text, found by their names alone. Many words and people are called like a city, so a name counts:
 
-* only as whole words that do not begin in lower case (``Nice`` may, ``nice`` never does), stop words never;
+* only as whole words that do not begin in lower case (``Nice`` may, ``nice`` never does); stop words, months and days
+  never;
 * made definite by a region (``Reading, Pennsylvania``; ``Austin TX``), or after a word of place (``in``, ``near``,
   ``20 km of`` …), or listed right after another place (``near Lyon and Nice``);
-* without these only if it has several words (``Salt Lake City``) or is a city of a million (``Berlin hotels``), and
-  never if it is an abbreviation (``LA``), which counts in capitals only, in a text that is not all in capitals.
+* without these only if it has several words (``Salt Lake City``) or is a city of a million (``Berlin hotels``), and of
+  ten where it is a word the city is not known by (``Joanna`` is Johannesburg, too);
+* an abbreviation (``LA``) never without these, in capitals only, and not in a text that is all in capitals.
 
 A model reads better (``core.geo.detect``); this is what there is without one. The words of place are English.
 """
@@ -24,10 +26,16 @@ from core.text import STOP_WORDS
 
 BIG_CITY = 1_000_000
 """Inhabitants from which a one-word name needs no sign that a place is meant."""
+HUGE_CITY = 10_000_000
+"""The same for a word that is another name than the one the city is known by."""
+NO_CITY = STOP_WORDS | frozenset(
+    """january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday""".split()
+)
 LONGEST = 6
 """Words a name may have."""
 _WORD = re.compile(rf"(?:[^\W_]|[{SIGNS}])+(?:['’`][^\W_]+)*")
-_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
 _WITHIN_NAME = re.compile(r"[ \t\u00a0]+|[-‐‑–]|\.[ \t\u00a0]?")
 _BEFORE_REGION = re.compile(r"\s*[,(]\s*|[ \t\u00a0]+")
 _LISTED = re.compile(
@@ -37,7 +45,8 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;…¿¡]\s|\n)[\s\"'“”„‚‘’
 _PLACE_WORD = re.compile(
     r"""\b(?:in|into|near|nearby|around|outside|across|towards?
         |(?:north|south|east|west|northeast|northwest|southeast|southwest|km|kms|kilomet(?:er|re)s?|mi|miles?|vicinity
-            |outskirts|suburbs?|city|town|village|centre|center|downtown|radius|hours?|minutes?)\s+of
+            |outskirts|suburbs?|city|cities|towns?|villages?|centre|center|population|radius|hours?|minutes?)\s+of
+        |(?:city|cities|towns?|villages?)\s+(?:named|called)
         |(?:away|far|miles?|km|kilomet(?:er|re)s?)\s+from|(?:close|next|nearest|closest)\s+to)
         \s+(?:the\s+|downtown\s+|central\s+|greater\s+|old\s+|city\s+of\s+)?$""",
     re.IGNORECASE | re.VERBOSE,
@@ -47,10 +56,11 @@ _LOOK_BACK = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A name that could be a city's; ``own_name``: it is the city's main name, ``code``: an abbreviation."""
+    """A name that could be a city's. ``known_by``: it is the city's main name, or so foreign that no English word or
+    person is called like it (``Joanna`` is Johannesburg, too); ``code``: it is an abbreviation."""
 
     place: Place
-    own_name: bool
+    known_by: bool
     code: bool
 
 
@@ -131,20 +141,25 @@ def _definite(text: str, words: list[_Word], at: int, size: int, names: Names) -
 def _counts(text: str, span: list[_Word], spot: Spot, last_end: int) -> bool:
     if _is_stopped(text, span, hinted=False):
         return False
-    start = span[0].start
     if spot.code and text.isupper():
         return False
+    start, end = span[0].start, span[-1].end
     listed = last_end >= 0 and _LISTED.fullmatch(text[last_end:start]) is not None
-    if listed or _PLACE_WORD.search(text[max(0, start - _LOOK_BACK) : start]):
+    placed = listed or _PLACE_WORD.search(text[max(0, start - _LOOK_BACK) : start]) is not None
+    if placed and not _POSSESSIVE.match(text[end : end + 2]):  # in Sam's opinion
         return True
-    return not spot.code and ((len(span) > 1 and spot.own_name) or spot.place.population >= BIG_CITY)
+    if spot.code:
+        return False
+    if len(span) > 1:
+        return spot.known_by or spot.place.population >= BIG_CITY
+    return spot.place.population >= (BIG_CITY if spot.known_by else HUGE_CITY)
 
 
 def _is_stopped(text: str, span: list[_Word], *, hinted: bool) -> bool:
     """A stop word is no city; one that begins a longer name (``The Hague``, ``La Plata`` is none) may stand anywhere
     but at a sentence's start, where its capital says nothing."""
     first = span[0].text.lower()
-    if first not in STOP_WORDS or first == "the":
+    if first not in NO_CITY or first == "the":
         return len(span) == 1 and first == "the"
     if len(span) == 1:
         return not hinted

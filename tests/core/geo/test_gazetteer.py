@@ -70,8 +70,8 @@ def test_names_that_resolve(gazetteer, name, hint, expected, country):
 @pytest.mark.parametrize(
     "name",
     ["", " ", ",", ", ,", "?!", "Xanadu", "x" * 10_000, "\x00", "France", "The Netherlands", "Georgia", "Mexico",
-     "Jordan", "Texas", "Florida", "Ontario", "England", "Europe", "America", "US", "USA", "UK", "la", "nyc", "I", "PER",
-     "THE", "AND", "Template:Vandalism"],
+     "Jordan", "Texas", "Florida", "Oklahoma", "Ontario", "England", "Europe", "America", "US", "USA", "UK",
+     "la", "nyc", "I", "PER", "THE", "AND", "Template:Vandalism"],
 )  # fmt: skip
 def test_names_that_are_no_point(gazetteer, name):
     assert gazetteer.resolve(name) is None

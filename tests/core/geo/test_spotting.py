@@ -41,6 +41,8 @@ CITIES = [
         ("York and New York", ["New York City"]),
         ("Salt Lake City parks", ["Salt Lake City"]),
         ("in St. Louis. Berlin is next", ["St. Louis", "Berlin"]),
+        ("letters to Joanna about Mumbai and March, England", ["Mumbai", "March"]),
+        ("the population of Boston", ["Boston"]),
         ("in Frankfurt am Main (Germany)", ["Frankfurt am Main"]),
         ("in Rio de Janeiro", ["Rio de Janeiro"]),
         ("in Atlanta, Georgia", ["Atlanta"]),
@@ -68,7 +70,8 @@ def test_places_are_found(gazetteer, text, expected):
         "In Most cases", "Same US law", "Mobile US carriers", "Where does Alice work?", "Where does Alice Weber work?",
         "What did Alice say to Jordan about Charlotte?", "Does Victoria know Madison at Meridian?", "in Georgia",
         "in Mexico", "all of Europe", "Who is in IT or HR?", "THE SAME SPLIT", "hotels near paris", "in 2024",
-        "the Buffalo wings", "LA la land",
+        "the Buffalo wings", "LA la land", "in March or May", "What are Joanna's hobbies?", "In Sam's opinion",
+        "in Joanna's new book",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_place(gazetteer, text):
