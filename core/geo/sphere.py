@@ -92,13 +92,15 @@ def within(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Rows of the (n,) coordinates at most ``radius_km`` away, ascending, and their distances in km.
 
-    A radius of 20015 km finds all n: an antipode is 115 m further than that, and still on the same Earth.
+    A radius of 20015 km finds all n: an antipode is 115 m further than that, and still on the same Earth. A radius of 0
+    finds the very place.
 
     Raises:
         UsageError: coordinates or radius out of range.
     """
     check_coordinates(latitude, longitude)
-    check_radius(radius_km)
+    if radius_km != 0:
+        check_radius(radius_km)
     lats, lons = np.asarray(latitudes, dtype=np.float64), np.asarray(longitudes, dtype=np.float64)
     near = np.zeros(lats.shape, dtype=bool)
     for box in boxes(latitude, longitude, radius_km):

@@ -13,7 +13,7 @@ UNTYPED = "thing"
 
 def store_entity(target: Target, item: EntityItem) -> Outcome:
     """By normalised name and type; one that a fact brought in untyped takes the type given later."""
-    name = _normal(item.name)
+    name = normal_name(item.name)
     values = (item.name, item.description, item.latitude, item.longitude, item.type)
     target.repeated("entity", f"{name} ({item.type})", content_hash(*values))
     given = (
@@ -84,7 +84,7 @@ def store_fact(target: Target, item: FactItem) -> Outcome:
 
 
 def _entity_id(target: Target, name: str) -> int:
-    normal = _normal(name)
+    normal = normal_name(name)
     stored = target.rows(
         "SELECT entity_id FROM entity WHERE dataset_id = ? AND normal_name = ? ORDER BY entity_id LIMIT 1",
         target.dataset_id, normal,
@@ -109,5 +109,6 @@ def _artifact_id(target: Target, source: str | None) -> int | None:
     return int(str(stored[0][0]))
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """What two spellings of one name share: normalised, blanks single."""
     return " ".join(normalize(name).split())
