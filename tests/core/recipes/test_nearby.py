@@ -194,7 +194,7 @@ def test_switched_on_it_changes_nothing_that_does_not_ask_for_it(make_workspace,
     plain = make_workspace(ITEMS)
     question = "Who works at Café Kranzler?"
     on, off = ask(workspace, question), ask(plain, question)
-    assert replace(on, times_ms={}) == replace(off, times_ms={})
+    assert replace(on, times_ms={}, calls=()) == replace(off, times_ms={}, calls=())
 
 
 def test_nearby_needs_geo_and_recipe_graph(make_workspace, workspace):
