@@ -120,6 +120,9 @@ def ask(
     chat: options.ChatOption = None,
     reasoning: options.ReasoningOption = ReasoningLevel.none,
     session: options.Session = None,
+    geo: options.GeoOption = None,
+    nearby: options.Nearby = False,
+    nearby_km: options.NearbyKm = None,
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
@@ -128,12 +131,16 @@ def ask(
     from core import profile as profiles
     from core import render
     from core.answer.by_model import STAGE
+    from core.geo.sphere import MAX_RADIUS_KM
     from core.models.registry import chat as chat_named
     from core.workspace import Workspace
 
     writer = chat_named(chat)
+    chosen = profiles.load(profile, recipe.value)
+    if nearby and nearby_km is None:
+        nearby_km = float(chosen.values.get("geo.radius_km", MAX_RADIUS_KM))
     with (
-        Workspace.open(db, embedder=embedder, create=False) as workspace,
+        Workspace.open(db, embedder=embedder, create=False, geo=geo) as workspace,
         workspace.journal("query", user_id=user, dataset=dataset, session_id=session)
         if writer
         else nullcontext() as journal,
@@ -142,7 +149,7 @@ def ask(
             question,
             dataset=dataset,
             recipe=recipe.value,
-            profile=profiles.load(profile, recipe.value),
+            profile=chosen,
             levels=options.split_levels(levels),
             as_of=as_of,
             known_at=known_at,
@@ -150,6 +157,7 @@ def ask(
             chat=writer,
             reasoning={STAGE: reasoning.value},
             journal=journal,
+            nearby_km=nearby_km,
         )
     if output is OutputFormat.json:
         print(trace.to_json())

@@ -51,6 +51,28 @@ GRAPH_THRESHOLDS: tuple[Threshold, ...] = (
     count("graph.hop_facts", 10_000, "live facts around the seeds, newest first", GRAPH, low=0),
     count("graph.passages_with_text", 100, "best passages given with their text", GRAPH, low=0),
     count("graph.passages_with_summary", 100, "further passages given with their summary", GRAPH, low=0),
+    # graph: nearby, only where places are asked for
+    Threshold(
+        name="geo.radius_km",
+        stage="nearby",
+        unit="km along a great circle",
+        low=0,
+        high=20015,
+        direction="higher keeps more",
+        recipes=GRAPH,
+        about="how far from a place of the question an entity may lie to be nearby; 20015 is everywhere",
+    ),
+    Threshold(
+        name="geo.entities",
+        stage="nearby",
+        unit="items",
+        low=0,
+        high=1000,
+        integer=True,
+        direction="higher keeps more",
+        recipes=GRAPH,
+        about="nearest entities within the radius that are given as context",
+    ),
     Threshold(
         name="gate.min_cosine",
         stage="gate",

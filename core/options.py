@@ -77,6 +77,23 @@ ReasoningOption = Annotated[
 Session = Annotated[
     str | None, typer.Option("--session", help="Session the call belongs to", show_default=False)
 ]
+GeoOption = Annotated[
+    str | None,
+    typer.Option(
+        "--geo", help="What resolves places: gazetteer (offline). Default: none", show_default=False
+    ),
+]
+NearbyKm = Annotated[
+    float | None,
+    typer.Option(
+        "--nearby-km",
+        help="Also what lies within so many km of the question's places (graph; needs --geo)",
+        show_default=False,
+    ),
+]
+Nearby = Annotated[
+    bool, typer.Option("--nearby", help="The same, within the profile's geo.radius_km (seed: 50)")
+]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for programs")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse the whole input if anything in it is wrong")]

@@ -8,10 +8,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from core.answer.write import WRITER
-from core.trace import Answer, Candidate, Evidence, Stage, Trace
+from core.trace import Answer, Candidate, Evidence, Nearby, Stage, Trace
 
 SHORT = 10
 """Characters of a node id that a person is shown; JSON carries it whole."""
+SHOWN_NEARBY = 10
+"""Nearby entities that a person is shown; JSON carries all."""
 
 
 def printable(text: str) -> str:
@@ -30,6 +32,7 @@ def answer_text(trace: Trace) -> str:
     lines = [*_abstained(answer)] if answer.abstained else [*_answered(answer)]
     if answer.writer != WRITER:
         lines += ["", f"written by {printable(answer.writer)}"]
+    lines += [*_nearby(trace.nearby)] if trace.nearby else []
     lines += ["", f"confidence {_number(answer.confidence)} in {answer.confidence_space}"]
     lines += [f"note: {printable(notice)}" for notice in trace.notices]
     return "\n".join(lines)
@@ -104,6 +107,21 @@ def _doubts(answer: Answer) -> Iterator[str]:
             yield from _wrapped(f"unsupported: {answer.text[sentence.start : sentence.end]}")
     if answer.invalid_citations:
         yield from _wrapped(f"citations removed, they were not sent: {', '.join(answer.invalid_citations)}")
+
+
+def _nearby(nearby: Nearby) -> Iterator[str]:
+    yield ""
+    around = ", ".join(anchor.name for anchor in nearby.anchors)
+    yield from _wrapped(f"Nearby (within {nearby.radius_km:g} km of {around})", first="")
+    for item in nearby.found[:SHOWN_NEARBY]:
+        yield from _wrapped(
+            f"{item.distance_km:.1f} km from {item.anchor}: {item.name} ({item.type}) [entity:{item.entity_id}]",
+            first="  ",
+        )
+    if not nearby.found:
+        yield "  nothing that is stored"
+    if nearby.within > SHOWN_NEARBY:
+        yield f"  … {nearby.within - SHOWN_NEARBY} more"
 
 
 def _abstained(answer: Answer) -> Iterator[str]:

@@ -212,6 +212,14 @@ SETTINGS: tuple[Setting, ...] = (
         about="none, maxsim, or cross-encoder:NAME of a sentence-transformers model",
     ),
     Setting(
+        name="geo.anchors",
+        stage="nearby",
+        choices=("matched", "named"),
+        recipes=GRAPH,
+        about="entities with coordinates that are searched around beside the places of the question: matched, those "
+        "found by keyword or similarity, as the document does; named, those whose whole name stands in the question",
+    ),
+    Setting(
         name="graph.future_facts",
         stage="recall",
         choices=("keep", "drop"),

@@ -152,11 +152,46 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """A place that was searched around, in degrees. ``entity_id`` None: it was resolved and is not stored."""
+
+    name: str
+    latitude: float
+    longitude: float
+    entity_id: int | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearbyEntity:
+    """An entity within the radius, and the anchor (by name) it lies nearest to, ``distance_km`` along a great circle."""
+
+    entity_id: int
+    name: str
+    type: str
+    latitude: float
+    longitude: float
+    distance_km: float
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearby:
+    """What lies near the places of a question: at least one anchor, and the nearest of the ``within`` entities that lie
+    in the radius, by (distance, row number)."""
+
+    radius_km: float
+    anchors: tuple[Anchor, ...]
+    found: tuple[NearbyEntity, ...] = ()
+    within: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """The whole way of one question. ``ranking`` is the order retrieval metrics are taken on: after fusion and
     reranking, before floor, diversification and selection. ``notices`` tell the user what was done on their behalf.
-    ``times_ms`` is wall time by stage, ``calls`` are the models' calls on the way: with their latencies the only parts
-    that differ between equal runs."""
+    ``nearby`` is None where it was not asked for, or the question has no place. ``times_ms`` is wall time by stage,
+    ``calls`` are the models' calls on the way: with their latencies the only parts that differ between equal runs."""
 
     trace_id: str
     question: str
@@ -171,6 +206,7 @@ class Trace:
     ranking: tuple[str, ...]
     answer: Answer
     notices: tuple[str, ...] = ()
+    nearby: Nearby | None = None
     times_ms: Mapping[str, float] = field(default_factory=dict)
     calls: tuple[Inference, ...] = ()
 

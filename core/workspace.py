@@ -16,9 +16,11 @@ import numpy as np
 
 from core import clock
 from core.errors import UsageError
+from core.geo.places import GeoResolver, GeoSearch, resolver_named
 from core.index.base import Scores
 from core.index.corpus import Corpus
 from core.index.source import StoreCorpus
+from core.ingest.place_rows import with_places_stored
 from core.journal import CallKind, Inference, Journal
 from core.models.base import Embedder, Reranker
 from core.models.chat import ChatModel, Reasoning, Usage
@@ -29,6 +31,7 @@ from core.recipes.brain import brain
 from core.recipes.graph import graph
 from core.recipes.inquiry import Inquiry
 from core.recipes.memory import DEFAULT_LEVELS, memory
+from core.recipes.nearby import with_radius
 from core.records import DEFAULT_DATASET, DEFAULT_USER, LEVELS, Dataset
 from core.store import CorpusKind, Store, default_path
 from core.trace import Recipe, Trace
@@ -47,9 +50,12 @@ _KEPT_QUESTIONS = 4096
 class Workspace:
     """Asks questions of a store. Models and indexes are opened at first use and kept; safe to share between threads."""
 
-    def __init__(self, store: Store, *, embedder: Embedder, index_dir: Path | None) -> None:
+    def __init__(
+        self, store: Store, *, embedder: Embedder, index_dir: Path | None, geo: GeoResolver | None = None
+    ) -> None:
         self.store = store
         self.embedder = embedder
+        self.geo = geo
         self._index_dir = index_dir
         self._corpora: OrderedDict[tuple[str, str], Corpus] = OrderedDict()
         self._questions: OrderedDict[str, Scores] = OrderedDict()
@@ -59,19 +65,26 @@ class Workspace:
 
     @classmethod
     def open(
-        cls, db: Path | str | None = None, *, embedder: str | Embedder | None = None, create: bool = True
+        cls,
+        db: Path | str | None = None,
+        *,
+        embedder: str | Embedder | None = None,
+        create: bool = True,
+        geo: str | GeoResolver | None = None,
     ) -> Workspace:
         """Opens (or, unless ``create`` is False, makes) the store at ``db``: ``ASSAY_DB``, else ``.assay/assay.db``.
 
         ``embedder`` is a name such as ``minilm`` (the default), ``wordllama`` or ``openai:MODEL``, or an Embedder.
+        ``geo`` switches on what resolves places: ``gazetteer``, or a GeoResolver; None: off.
 
         Raises:
-            StoreError: the file cannot be opened. ModelError, UsageError: the embedder cannot be had.
+            StoreError: the file cannot be opened. ModelError, UsageError: the embedder or the resolver cannot be had.
         """
+        resolver = resolver_named(geo) if isinstance(geo, str) else geo
         path = Path(db) if db is not None else default_path()
         store = Store.open(path, create=create)
         model = embedder_named(embedder) if embedder is None or isinstance(embedder, str) else embedder
-        return cls(store, embedder=model, index_dir=path.with_name(path.name + ".index"))
+        return cls(store, embedder=model, index_dir=path.with_name(path.name + ".index"), geo=resolver)
 
     def __enter__(self) -> Workspace:
         return self
@@ -113,20 +126,27 @@ class Workspace:
         reasoning: Mapping[str, Reasoning] | None = None,
         models: Mapping[str, str] | None = None,
         journal: Journal | None = None,
+        nearby_km: float | None = None,
     ) -> Trace:
         """Answers ``question`` from ``dataset`` (a name, or a pattern such as ``locomo/*``), or abstains.
 
         ``chat`` writes the answer out of the evidence, at the level and by the model that ``reasoning`` and ``models``
         give for its stage; without it the answer lists the evidence. ``journal`` is told of stages and model calls.
 
+        ``nearby_km`` (greater than 0, at most 20015; instead of the profile's ``geo.radius_km``) adds what lies that near
+        to the places of the question, and stores those places that were resolved as entities of the dataset. It needs
+        recipe ``graph`` and ``geo`` on.
+
         Raises:
-            UsageError: an empty or too long question, an unknown level, a profile of another recipe.
+            UsageError: an empty or too long question, an unknown level, a profile of another recipe; nearby without geo.
             NotFoundError: no such dataset. ScoreSpaceError: a profile of another score space. StoreError.
             ChatError: the model failed, or its reply cannot be used.
         """
         _check(question, recipe, profile)
         journal = journal or Journal(kind="query", user_id=user_id, dataset=dataset)
         calls_before = len(journal.inferences)
+        if nearby_km is not None:
+            profile = with_radius(profile, self.geo, nearby_km)
         datasets = self.store.matching(dataset, user_id)
         spaces = self.spaces(profile)
         notices = profile.bind(spaces)
@@ -151,10 +171,12 @@ class Workspace:
             reasoning=reasoning or {},
             models=models or {},
             journal=journal,
+            geo=GeoSearch(resolver=self.geo, nearby=nearby_km is not None) if self.geo else None,
         )
         trace = RECIPE_FUNCTIONS[recipe](inquiry)
         if trace.answer.abstained:
             journal.said("abstained", trace.answer.reason or "")
+        trace = with_places_stored(trace, self.store, datasets)
         said = [
             *notices,
             *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -102,6 +103,12 @@ def by_cosine(items: Iterable[Item]) -> list[Item]:
     return sorted(
         items, key=lambda item: (-(item.cosine if item.cosine is not None else -2.0), item.row_id, item.kind)
     )
+
+
+def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
+    """One of each in turn while there are of both, each once."""
+    pairs = [item for pair in zip_longest(first, second) for item in pair if item is not None]
+    return list({item.item_id: item for item in pairs}.values())
 
 
 def score_rows(corpus: Corpus, vector: Scores, items: list[Item]) -> None:

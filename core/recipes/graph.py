@@ -11,12 +11,14 @@ from core.answer.by_model import STAGE, graph_answer
 from core.answer.ground import evidence_of
 from core.answer.prompts import GRAPH_SYSTEM, Passage, graph_prompt
 from core.answer.write import NOTICE, listed
-from core.recipes.context import Context, Item, by_cosine, score_rows
+from core.recipes.context import Context, Item, by_cosine, in_turn, score_rows
 from core.recipes.graph_search import WIDE, GraphSearch, Hit
 from core.recipes.graph_sent import GraphSent
 from core.recipes.inquiry import Inquiry, Record
-from core.records import Chunk
-from core.trace import Answer, Drop, Evidence, Trace
+from core.recipes.nearby import lines as nearby_lines
+from core.recipes.nearby import mentioned, search
+from core.records import Chunk, Entity
+from core.trace import Answer, Drop, Evidence, Nearby, Trace
 
 CAPS = {
     "entity": "similar.entities",
@@ -32,6 +34,7 @@ def graph(inquiry: Inquiry) -> Trace:
     run.recall()
     run.fuse()
     run.floor()
+    run.nearby()
     run.expand()
     run.gate()
     run.select()
@@ -53,6 +56,8 @@ class GraphRun:
         self.kept: list[Item] = []
         self.chosen: list[Item] = []
         self.felled: set[str] = set()
+        self.near: Nearby | None = None
+        self.near_items: list[Item] = []
         self.entities: list[str] = []
         self.with_text: set[str] = set()
         self.with_summary: set[str] = set()
@@ -91,17 +96,33 @@ class GraphRun:
             "floor", before, after, space=self._cosine_space, settings=("floor.min_cosine", *CAPS.values())
         )
 
+    def nearby(self) -> None:
+        """What lies near the places of the question, where geo is on and it is asked for."""
+        geo = self.inquiry.geo
+        if geo is None:
+            return
+        names = mentioned(self.inquiry, geo, self.record)
+        if not geo.nearby:
+            return
+        before = [item_id for item_id in self.context.items if item_id not in self.felled]
+        matched = [item.row for item in self._seeds() if isinstance(item.row, Entity)]
+        self.near, found = search(self.inquiry, geo, names, matched, self.record)
+        self.near_items = [self.context.add(Item(kind="entity", row=entity)) for entity in found]
+        for item in self.near_items:
+            item.drop = None
+            self.felled.discard(item.item_id)
+        after = dict.fromkeys([*before, *(item.item_id for item in self.near_items)])
+        settings = [knob for knob in self.profile.values if knob.startswith("geo.")]
+        self.record.stage("nearby", before, after, settings=settings)
+
     def expand(self) -> None:
         """One hop around the seeds, the similar facts beyond the cap, the passages."""
         before = [item_id for item_id in self.context.items if item_id not in self.felled]
-        seeds = [
-            *self.keyword_seeds,
-            *(item for item in self._items("entity") if item not in self.keyword_seeds),
-        ]
-        if not seeds and not self.found["fact"]:
+        seeds = self._seeds()
+        if not seeds and not self.found["fact"] and not self.near_items:
             seeds = self.search.recent()
-        facts = [*self.search.around(seeds), *self._items("fact")]
-        entities = [*seeds, *self.search.ends(facts)]
+        facts = [*self.search.around(seeds), *self._items("fact"), *self.search.around(self.near_items)]
+        entities = [*seeds, *self.near_items, *self.search.ends(facts)]
         passages = self._passages()
         context = dict.fromkeys(item.item_id for item in (*facts, *passages, *entities))
         self.kept = [self.context.items[item_id] for item_id in context]
@@ -114,7 +135,8 @@ class GraphRun:
         self.record.stage("expand", before, context, settings=settings)
 
     def gate(self) -> None:
-        """What an answer may cite: facts and passages, or entities where there are neither, near enough."""
+        """What an answer may cite: facts and passages, or entities where there are neither, near enough; and in turn with
+        these what lies near the places of the question, whatever its cosine."""
         before = self.kept
         minimum = self.profile.number("gate.min_cosine")
         citable = [item for item in before if item.kind != "entity"] or list(before)
@@ -123,6 +145,7 @@ class GraphRun:
             for item in by_cosine(citable)
             if (item.cosine if item.cosine is not None else -1.0) >= minimum
         ]
+        self.kept = in_turn(by_cosine(self.near_items), self.kept)
         for item in citable:
             if item not in self.kept and item.cosine is not None:
                 self._drop(item, "gate", "gate.min_cosine", item.cosine, self._cosine_space)
@@ -133,6 +156,8 @@ class GraphRun:
         k = self.profile.count("select.k")
         self.chosen = self.kept[:k]
         for rank, item in enumerate(self.kept[k:], start=k + 1):
+            if item in self.near_items:  # still context
+                continue
             self._drop(item, "select", "select.k", rank, None)
         self._stage("select", self.kept, self.chosen, ("select.k",))
 
@@ -141,13 +166,21 @@ class GraphRun:
         answer = self._answer()
         self.record.lap("write")
         candidates = [item.candidate(self.inquiry.spaces) for item in self.context.items.values()]
-        return self.record.trace("graph", candidates, [item.item_id for item in self.ranking], answer)
+        trace = self.record.trace("graph", candidates, [item.item_id for item in self.ranking], answer)
+        return replace(trace, nearby=self.near)
 
     def _by_points(self) -> list[Item]:
         items, seeds = self.search.by_keywords(), self.profile.count("keywords.seeds")
         for rank, item in enumerate(items[seeds:], start=seeds + 1):
             self._drop(item, "recall", "keywords.seeds", rank, None)
         return items[:seeds]
+
+    def _seeds(self) -> list[Item]:
+        """Keyword ones first, then the similar ones."""
+        return [
+            *self.keyword_seeds,
+            *(item for item in self._items("entity") if item not in self.keyword_seeds),
+        ]
 
     def _items(self, kind: str) -> list[Item]:
         return [item for item, _ in self.found[kind]]
@@ -203,6 +236,7 @@ class GraphRun:
             sent.facts,
             [self._passage(item) for item in sent.chunks],
             inquiry.as_of or inquiry.now,
+            nearby_lines(self.near),
         )
         return inquiry.by_model(
             STAGE,

@@ -8,6 +8,7 @@ from hashlib import sha256
 from time import perf_counter
 from typing import Protocol, TypeVar
 
+from core.geo.places import GeoSearch
 from core.index.base import Scores
 from core.index.corpus import Corpus
 from core.journal import Journal, Step
@@ -32,7 +33,7 @@ class Inquiry:
     """One question with everything it is asked of. ``vector`` (dim,) is its unit embedding, zeros without tokens;
     ``spaces`` maps a score family to the full space this run scores in. ``hide_sources`` are kept out of retrieval.
     ``chat`` writes the answer (None: it is written without a model), at the reasoning level and by the model given for
-    its stage; ``journal`` is told of every stage."""
+    its stage; ``journal`` is told of every stage. ``geo`` resolves places (None: it is switched off)."""
 
     question: str
     vector: Scores
@@ -53,6 +54,7 @@ class Inquiry:
     reasoning: Mapping[str, Reasoning] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
     journal: Journal | None = None
+    geo: GeoSearch | None = None
 
     @property
     def dataset_ids(self) -> list[int]:
@@ -143,7 +145,8 @@ class Record:
             inquiry.known_at,
             sorted(inquiry.spaces.items()),
         )
-        identity = repr((asked, under))
+        searched = ("nearby",) if inquiry.geo and inquiry.geo.nearby else ()
+        identity = repr((asked, under, *searched))
         return Trace(
             trace_id=sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:24],
             question=inquiry.question,

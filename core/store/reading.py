@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.geo.sphere import Box
 from core.records import Artifact, Chunk, Entity, Fact, Node, NodeLink
 from core.store.connection import Database
 
@@ -141,6 +142,20 @@ class Reading:
                 f"{_ENTITY} WHERE dataset_id {_IN} ORDER BY 1", (_json(dataset_ids),)
             )
         ]
+
+    def places_named(self, dataset_ids: Sequence[int], normal_names: Sequence[str]) -> list[Entity]:
+        """Entities with coordinates whose normalised name is one of these, by row number."""
+        sql = f"{_ENTITY} WHERE dataset_id {_IN} AND normal_name {_IN} AND latitude IS NOT NULL ORDER BY 1"
+        return [_entity(row) for row in self.database.rows(sql, (_json(dataset_ids), _json(normal_names)))]
+
+    def places_in(self, dataset_ids: Sequence[int], boxes: Sequence[Box]) -> list[Entity]:
+        """Entities with coordinates in one of the boxes (ends included), by row number; none without a box."""
+        box = "(latitude BETWEEN ? AND ? AND longitude BETWEEN ? AND ?)"
+        sql = (
+            f"{_ENTITY} WHERE dataset_id {_IN} AND ({' OR '.join([box] * len(boxes)) or 'FALSE'}) ORDER BY 1"
+        )
+        ends = [end for each in boxes for end in (each.south, each.north, each.west, each.east)]
+        return [_entity(row) for row in self.database.rows(sql, (_json(dataset_ids), *ends))]
 
     def recent_entities(self, dataset_ids: Sequence[int], limit: int) -> list[Entity]:
         """The most recently updated, ties by the later row."""

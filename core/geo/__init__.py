@@ -1,0 +1,1 @@
+"""Places: great-circle distance, resolving names to coordinates, and finding the places a question mentions."""
