@@ -20,6 +20,7 @@ STAGE = {
     "fuse": BLUE,
     "rerank": PURPLE,
     "floor": ORANGE,
+    "nearby": YELLOW,
     "expand": YELLOW,
     "diversify": YELLOW,
     "gate": VERMILLION,

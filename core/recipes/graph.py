@@ -58,6 +58,7 @@ class GraphRun:
         self.felled: set[str] = set()
         self.near: Nearby | None = None
         self.near_items: list[Item] = []
+        self.near_facts: list[Item] = []
         self.entities: list[str] = []
         self.with_text: set[str] = set()
         self.with_summary: set[str] = set()
@@ -121,7 +122,8 @@ class GraphRun:
         seeds = self._seeds()
         if not seeds and not self.found["fact"] and not self.near_items:
             seeds = self.search.recent()
-        facts = [*self.search.around(seeds), *self._items("fact"), *self.search.around(self.near_items)]
+        self.near_facts = self.search.around(self.near_items)
+        facts = [*self.search.around(seeds), *self._items("fact"), *self.near_facts]
         entities = [*seeds, *self.near_items, *self.search.ends(facts)]
         passages = self._passages()
         context = dict.fromkeys(item.item_id for item in (*facts, *passages, *entities))
@@ -136,7 +138,7 @@ class GraphRun:
 
     def gate(self) -> None:
         """What an answer may cite: facts and passages, or entities where there are neither, near enough; and in turn with
-        these what lies near the places of the question, whatever its cosine."""
+        these what lies near the places of the question and the facts about it, whatever their cosine."""
         before = self.kept
         minimum = self.profile.number("gate.min_cosine")
         citable = [item for item in before if item.kind != "entity"] or list(before)
@@ -145,7 +147,7 @@ class GraphRun:
             for item in by_cosine(citable)
             if (item.cosine if item.cosine is not None else -1.0) >= minimum
         ]
-        self.kept = in_turn(by_cosine(self.near_items), self.kept)
+        self.kept = in_turn(by_cosine([*self.near_items, *self.near_facts]), self.kept)
         for item in citable:
             if item not in self.kept and item.cosine is not None:
                 self._drop(item, "gate", "gate.min_cosine", item.cosine, self._cosine_space)

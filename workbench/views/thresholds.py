@@ -16,7 +16,19 @@ from workbench.views import knob
 from workbench.views.knob import Knob
 from workbench.views.link import knob_key, put
 
-STAGES = ("keywords", "similar", "recall", "graph", "fuse", "rerank", "floor", "diversify", "gate", "select")
+STAGES = (
+    "keywords",
+    "similar",
+    "recall",
+    "graph",
+    "fuse",
+    "rerank",
+    "floor",
+    "nearby",
+    "diversify",
+    "gate",
+    "select",
+)
 """The groups, in the order a question meets them."""
 OPEN_STAGES = ("floor", "gate", "select")
 """Where an answer is let through or not: open at the start."""

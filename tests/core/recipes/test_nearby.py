@@ -150,7 +150,9 @@ def test_found_entities_are_context_with_their_live_facts(workspace):
 def test_found_entities_may_be_cited_whatever_their_cosine(workspace):
     trace = ask(workspace, "What is near Berlin?", changes={"gate.min_cosine": 0.99}, nearby_km=50)
     assert not trace.answer.abstained
-    assert {item.name for item in trace.answer.evidence} == {"Café Kranzler", "Sanssouci"}
+    assert {item.text for item in trace.answer.evidence} == {
+        "Café Kranzler (cafe): coffee house", "Sanssouci (palace): summer residence", "Ines bakes at Café Kranzler.",
+    }  # fmt: skip
     assert ask(workspace, "What is near Berlin?", changes={"gate.min_cosine": 0.99}).answer.abstained
 
 
