@@ -10,10 +10,12 @@ from core.answer.abstain import SENTENCES
 from core.errors import ChangedError
 from core.models.chat import ChatModel
 from core.profile import Profile
+from core.remember.remember import remember
 from core.service.brain_response import BrainAnswer, brain_answer
 from core.service.errors import Refusal
 from core.service.graph_response import GraphAnswer, graph_answer
-from core.service.requests import BrainRequest, QueryRequest
+from core.service.remember_response import RememberAnswer, remember_answer
+from core.service.requests import BrainRequest, QueryRequest, RememberRequest
 from core.trace import Recipe
 from core.workspace import Workspace
 
@@ -67,6 +69,32 @@ class Answering:
                 )
             )
             return graph_answer(trace, store, asked.session_id or None)
+
+    def remember(self, asked: RememberRequest, user_id: str) -> RememberAnswer:
+        """Stores a text in a dataset of the user, all that is made of it or nothing.
+
+        Raises:
+            Refusal: 503, no chat model. ChatError, StoreError: nothing was stored.
+        """
+        self._require_model()
+        session = asked.session_id or None
+        with self.workspace.journal(
+            "remember", user_id=user_id, dataset=asked.dataset_name, session_id=session
+        ) as journal:
+            return remember_answer(
+                remember(
+                    self.workspace,
+                    asked.text,
+                    user_id=user_id,
+                    dataset=asked.dataset_name,
+                    session_id=session,
+                    valid_at=asked.valid_at,
+                    chat=self.chat,
+                    reasoning=asked.reasoning,
+                    models=asked.models,
+                    journal=journal,
+                )
+            )
 
     def brain(self, asked: BrainRequest, user_id: str) -> BrainAnswer:
         """Answers or abstains out of one dataset, or out of all the user has.
