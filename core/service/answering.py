@@ -24,7 +24,7 @@ NO_MODEL = (
     "no chat model is configured: set ANTHROPIC_API_KEY, or start the server with --answerer MODEL, "
     "or with --answerer deterministic to answer without one"
 )
-NO_GEO = "geo_nearby and geo_radius_km need a server that has geo on; start it with --geo"
+NO_GEO = "geo_nearby and geo_radius_km need a server that has geo on; start it with --geo gazetteer"
 TRIES = 5
 """How often a question is asked of a dataset that others keep writing to meanwhile."""
 
@@ -45,7 +45,7 @@ class Answering:
         Raises:
             Refusal: 400, a geo search without geo; 503, no chat model. NotFoundError: no such dataset. ChatError.
         """
-        if asked.nearby:
+        if asked.nearby and self.workspace.geo is None:
             raise Refusal(400, NO_GEO)
         store = self.workspace.store
         dataset = store.dataset(asked.dataset_name, user_id).name
@@ -65,6 +65,7 @@ class Answering:
                     chat=self.chat,
                     reasoning=asked.reasoning,
                     models=asked.models,
+                    nearby_km=self._radius(asked),
                     journal=journal,
                 )
             )
@@ -118,6 +119,12 @@ class Answering:
                 )
             )
             return brain_answer(trace)
+
+    def _radius(self, asked: QueryRequest) -> float | None:
+        """Kilometres to search within, None for no search."""
+        if not asked.nearby:
+            return None
+        return asked.geo_radius_km or self.profiles["graph"].number("geo.radius_km")
 
     def _require_model(self) -> None:
         if self.chat is None and not self.deterministic:
