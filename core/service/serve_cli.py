@@ -92,7 +92,7 @@ def serve(
     known, loopback = _known_callers(host, tokens)
     name = _answerer(answerer)
     writer = chat(name)
-    with Workspace.open(db, embedder=embedder, geo=geo) as workspace:
+    with listen(host, port) as listening, Workspace.open(db, embedder=embedder, geo=geo) as workspace:
         answering = Answering(
             workspace=workspace,
             profiles=_profiles(workspace, profile),
@@ -101,10 +101,9 @@ def serve(
         )
         workers = Workers(threads=threads, seconds=timeout)
         app = create_app(answering, workers=workers, tokens=known, loopback=loopback)
-        with listen(host, port) as listening:
-            shown = f"[{host}]" if ":" in host else host
-            print(f"serving http://{shown}:{listening.getsockname()[1]} (described at /docs)", flush=True)
-            serve_app(app, listening, grace=timeout)
+        shown = f"[{host}]" if ":" in host else host
+        print(f"serving http://{shown}:{listening.getsockname()[1]} (described at /docs)", flush=True)
+        serve_app(app, listening, grace=timeout)
 
 
 def _known_callers(host: str, tokens: Path | None) -> tuple[Tokens | None, bool]:
