@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from core.errors import AssayError
+from core.service.serve_cli import serve
 from core.service.tokens import hashed
 from tests.fault_server import Answer
 
@@ -164,27 +166,26 @@ def test_tokens_are_made_once_and_asked_for(start, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [(("--host", "0.0.0.0"), "can be reached from other machines: give --tokens FILE"),
-     (("--host", "::"), "can be reached from other machines"),
-     (("--tokens", "/nowhere/tokens"), "cannot be read as a tokens file"),
-     (("--answerer", "nobody"), "no chat model 'nobody'"),
-     (("--answerer", "anthropic"), "ANTHROPIC_API_KEY is not set"),
-     (("--profile", "nowhere"), "nowhere"),
-     (("--embedder", "wordllama", "--profile", "default"), "wordllama"),
-     (("--geo", "nowhere"), "nowhere"),
-     (("--host", "192.0.2.1", "--tokens", "TOKENS"), "cannot listen on 192.0.2.1:0")],
+    ("change", "said"),
+    [({"host": "0.0.0.0"}, "can be reached from other machines: give --tokens FILE"),
+     ({"host": "::"}, "can be reached from other machines"),
+     ({"tokens": Path("/nowhere/tokens")}, "cannot be read as a tokens file"),
+     ({"answerer": "nobody"}, "no chat model 'nobody'"),
+     ({"answerer": "anthropic"}, "ANTHROPIC_API_KEY is not set"),
+     ({"profile": "nowhere"}, "nowhere"),
+     ({"embedder": "wordllama", "profile": "default"}, "wordllama"),
+     ({"geo": "nowhere"}, "nowhere"),
+     ({"host": "192.0.2.1", "tokens": Path("TOKENS")}, "cannot listen on 192.0.2.1:0")],
 )  # fmt: skip
-def test_what_cannot_be_served_is_said_in_one_line(tmp_path, arguments, said):
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"sha256:{hashed('x')} u1\n")
-    given = [str(tokens) if each == "TOKENS" else each for each in arguments]
-    process = program("serve", "--db", str(tmp_path / "assay.db"), "--port", "0", *given)
-    out, error = process.communicate(timeout=60)
-    assert (process.returncode, out) == (2, "")
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1
-    assert said in error
+def test_what_cannot_be_served_is_refused_before_anything_is(tmp_path, monkeypatch, change, said):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ASSAY_CHAT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "TOKENS").write_text(f"sha256:{hashed('x')} u1\n")
+    usual = dict.fromkeys(("tokens", "answerer", "profile", "embedder", "geo"))
+    settings = usual | {"host": "127.0.0.1", "threads": 1, "timeout": 10.0} | change
+    with pytest.raises(AssayError, match=re.escape(said)):
+        serve(db=tmp_path / "assay.db", port=0, **settings)
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):
@@ -192,5 +193,6 @@ def test_a_port_that_is_taken_is_named(tmp_path):
         port = taken.getsockname()[1]
         process = program("serve", "--db", str(tmp_path / "assay.db"), "--port", str(port))
         out, error = process.communicate(timeout=60)
-    assert (process.returncode, out) == (2, "")
+    assert (process.returncode, out, error.count("\n")) == (2, "", 1)
+    assert error.startswith("error: ")
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in error
