@@ -177,11 +177,13 @@ class Workspace:
         if trace.answer.abstained:
             journal.said("abstained", trace.answer.reason or "")
         trace = with_places_stored(trace, self.store, datasets)
-        said = [
-            *notices,
-            *(text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts),
-        ]
-        return replace(trace.with_notices(said), calls=tuple(journal.inferences[calls_before:]))
+        with self._lock:  # another question may open a corpus meanwhile
+            opened = [
+                text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts
+            ]
+        return replace(
+            trace.with_notices([*notices, *opened]), calls=tuple(journal.inferences[calls_before:])
+        )
 
     @contextmanager
     def journal(

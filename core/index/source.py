@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from threading import Lock
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class StoreCorpus:
         self._store = store
         self._datasets = list(datasets)
         self._ids = [dataset.dataset_id for dataset in datasets]
+        self._columns: Columns | None = None
+        self._lock = Lock()
 
     @property
     def key(self) -> str:
@@ -39,12 +42,16 @@ class StoreCorpus:
         return ",".join(sorted(f"{dataset.uid}@{dataset.revision}" for dataset in self._datasets))
 
     def columns(self) -> Columns:
-        """Row numbers, sources, levels, sessions and positions."""
-        return self._store.columns(self.kind, self._ids)
+        """Row numbers, sources, levels, sessions and positions, as they were when they were first read."""
+        with self._lock:
+            if self._columns is None:
+                self._columns = self._store.columns(self.kind, self._ids)
+            return self._columns
 
     def texts(self) -> Iterator[str]:
-        """The text an index sees, row by row."""
-        return self._store.texts(self.kind, self._ids)
+        """The text an index sees, row by row; rows that were added since the columns were read are left out."""
+        rows = self.columns().row_ids
+        return self._store.texts(self.kind, self._ids, last_row=int(rows[-1]) if len(rows) else 0)
 
     def vectors(self, embedder: Embedder) -> FloatArray:
         """(n, dim) float32 from the cache; what is missing is embedded and cached. Zeros for texts without tokens."""

@@ -10,10 +10,12 @@ from core.answer.abstain import SENTENCES
 from core.errors import ChangedError
 from core.models.chat import ChatModel
 from core.profile import Profile
+from core.remember.remember import remember
 from core.service.brain_response import BrainAnswer, brain_answer
 from core.service.errors import Refusal
 from core.service.graph_response import GraphAnswer, graph_answer
-from core.service.requests import BrainRequest, QueryRequest
+from core.service.remember_response import RememberAnswer, remember_answer
+from core.service.requests import BrainRequest, QueryRequest, RememberRequest
 from core.trace import Recipe
 from core.workspace import Workspace
 
@@ -22,7 +24,7 @@ NO_MODEL = (
     "no chat model is configured: set ANTHROPIC_API_KEY, or start the server with --answerer MODEL, "
     "or with --answerer deterministic to answer without one"
 )
-NO_GEO = "geo_nearby and geo_radius_km need a server that has geo on; start it with --geo"
+NO_GEO = "geo_nearby and geo_radius_km need a server that has geo on; start it with --geo gazetteer"
 TRIES = 5
 """How often a question is asked of a dataset that others keep writing to meanwhile."""
 
@@ -43,7 +45,7 @@ class Answering:
         Raises:
             Refusal: 400, a geo search without geo; 503, no chat model. NotFoundError: no such dataset. ChatError.
         """
-        if asked.nearby:
+        if asked.nearby and self.workspace.geo is None:
             raise Refusal(400, NO_GEO)
         store = self.workspace.store
         dataset = store.dataset(asked.dataset_name, user_id).name
@@ -63,10 +65,37 @@ class Answering:
                     chat=self.chat,
                     reasoning=asked.reasoning,
                     models=asked.models,
+                    nearby_km=self._radius(asked),
                     journal=journal,
                 )
             )
             return graph_answer(trace, store, asked.session_id or None)
+
+    def remember(self, asked: RememberRequest, user_id: str) -> RememberAnswer:
+        """Stores a text in a dataset of the user, all that is made of it or nothing.
+
+        Raises:
+            Refusal: 503, no chat model. ChatError, StoreError: nothing was stored.
+        """
+        self._require_model()
+        session = asked.session_id or None
+        with self.workspace.journal(
+            "remember", user_id=user_id, dataset=asked.dataset_name, session_id=session
+        ) as journal:
+            return remember_answer(
+                remember(
+                    self.workspace,
+                    asked.text,
+                    user_id=user_id,
+                    dataset=asked.dataset_name,
+                    session_id=session,
+                    valid_at=asked.valid_at,
+                    chat=self.chat,
+                    reasoning=asked.reasoning,
+                    models=asked.models,
+                    journal=journal,
+                )
+            )
 
     def brain(self, asked: BrainRequest, user_id: str) -> BrainAnswer:
         """Answers or abstains out of one dataset, or out of all the user has.
@@ -90,6 +119,12 @@ class Answering:
                 )
             )
             return brain_answer(trace)
+
+    def _radius(self, asked: QueryRequest) -> float | None:
+        """Kilometres to search within, None for no search."""
+        if not asked.nearby:
+            return None
+        return asked.geo_radius_km or self.profiles["graph"].number("geo.radius_km")
 
     def _require_model(self) -> None:
         if self.chat is None and not self.deterministic:

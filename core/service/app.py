@@ -22,7 +22,8 @@ from core.service.docs_page import docs_page
 from core.service.errors import Refusal, refusal_of
 from core.service.graph_response import GraphAnswer
 from core.service.guard import Guard
-from core.service.requests import Asked, BrainRequest, QueryRequest, parse
+from core.service.remember_response import RememberAnswer
+from core.service.requests import Asked, BrainRequest, QueryRequest, RememberRequest, parse
 from core.service.tokens import Tokens, admitted
 from core.service.workers import Workers
 
@@ -84,6 +85,7 @@ def create_app(
     app.add_middleware(Guard, loopback=loopback)
     app.add_exception_handler(HTTPException, _told)
     for route in (
+        Route("/v1/gb/remember", RememberRequest, RememberAnswer, answering.remember, "Remember a text"),
         Route(
             "/v1/gb/query",
             QueryRequest,

@@ -25,14 +25,9 @@ class Refusal(Exception):  # noqa: N818 - not every refusal is an error of the s
         self.headers = dict(headers or {})
 
 
-class BusyError(AssayError):
-    """More is being done than the server takes at once."""
-
-
 BY_KIND: tuple[tuple[type[AssayError], int], ...] = (
     (NotFoundError, 404),
     (UsageError, 400),
-    (BusyError, 503),
     (ModelError, 502),
 )
 """Status of each kind of error that a caller may read as it stands."""
@@ -46,7 +41,7 @@ def refusal_of(error: Exception) -> Refusal:
         return error
     for kind, status in BY_KIND:
         if isinstance(error, kind):
-            return Refusal(status, without_keys(str(error)), RETRY if status == 503 else None)
+            return Refusal(status, without_keys(str(error)))
     if isinstance(error, StoreError):
         LOG.error("store: %s", printable(str(error)))
         return Refusal(502, STORE_FAILED)

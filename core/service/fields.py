@@ -38,6 +38,12 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError(f"has a NUL at character {text.index(chr(0))}; write it without")
+    return text
+
+
 def _at_most_bytes(text: str) -> str:
     size = len(text.encode())
     if size > MAX_SESSION:
@@ -58,6 +64,11 @@ def _moment(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_not_blank), Field(min_length=1, json_schema_extra={"pattern": r"\S"})]
+Written = Annotated[
+    Text,
+    AfterValidator(_without_nul),
+    Field(json_schema_extra={"pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}),
+]
 UserId = Annotated[
     str,
     AfterValidator(_not_blank),

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from core.records import Chunk, Entity, Fact
 from core.store import Store
-from core.trace import Answer, Evidence, Trace
+from core.trace import Answer, Evidence, Nearby, Trace
 
 
 class EntityRow(BaseModel):
@@ -56,17 +56,52 @@ class GraphEvidence(BaseModel):
     passages: list[PassageRow]
 
 
+class AnchorRow(BaseModel):
+    """A place that was searched around; ``id`` is left out where it is not stored."""
+
+    id: int | None = None
+    name: str
+    latitude: float
+    longitude: float
+
+
+class NearbyRow(BaseModel):
+    """An entity found ``distance_km`` from the place called ``anchor``."""
+
+    id: int
+    name: str
+    type: str
+    latitude: float
+    longitude: float
+    distance_km: float
+    anchor: str
+
+
+class NearbyRows(BaseModel):
+    """What lies within the radius of the question's places, the nearest first."""
+
+    radius_km: float
+    anchors: list[AnchorRow]
+    nearby: list[NearbyRow]
+
+
 class GraphAnswer(BaseModel):
-    """``session_id`` is left out where the request had none."""
+    """``session_id`` is left out where the request had none, ``nearby`` unless it was asked for and a place was named."""
 
     session_id: str | None = None
     answer: str
     evidence: GraphEvidence
+    nearby: NearbyRows | None = None
 
 
 def graph_answer(trace: Trace, store: Store, session_id: str | None) -> GraphAnswer:
     """The response of a Trace. Its rows are read from the store again: one deleted meanwhile is left out."""
-    return GraphAnswer(session_id=session_id, answer=_said(trace.answer), evidence=_rows(trace.answer, store))
+    return GraphAnswer(
+        session_id=session_id,
+        answer=_said(trace.answer),
+        evidence=_rows(trace.answer, store),
+        nearby=_nearby(trace.nearby) if trace.nearby else None,
+    )
 
 
 def _said(answer: Answer) -> str:
@@ -124,4 +159,26 @@ def _passage(row: Chunk, given: Evidence) -> PassageRow:
         index=row.position,
         summary=given.summary,
         text=row.text if given.shown == "text" else None,
+    )
+
+
+def _nearby(found: Nearby) -> NearbyRows:
+    return NearbyRows(
+        radius_km=found.radius_km,
+        anchors=[
+            AnchorRow(id=one.entity_id, name=one.name, latitude=one.latitude, longitude=one.longitude)
+            for one in found.anchors
+        ],
+        nearby=[
+            NearbyRow(
+                id=one.entity_id,
+                name=one.name,
+                type=one.type,
+                latitude=one.latitude,
+                longitude=one.longitude,
+                distance_km=one.distance_km,
+                anchor=one.anchor,
+            )
+            for one in found.found
+        ],
     )

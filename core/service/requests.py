@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.models.chat import Reasoning
 from core.records import DEFAULT_DATASET
+from core.remember import REMEMBER_STAGES
 from core.service.errors import Refusal
 from core.service.fields import (
     DatasetName,
@@ -18,6 +19,7 @@ from core.service.fields import (
     SessionId,
     Text,
     UserId,
+    Written,
 )
 from core.service.strict_json import json_object
 
@@ -77,6 +79,33 @@ class QueryRequest(Asked):
     def nearby(self) -> bool:
         """Whether the geo search is asked for."""
         return bool(self.geo_nearby) or self.geo_radius_km is not None
+
+
+class RememberRequest(Asked):
+    """A text for one dataset, which is made if it does not exist."""
+
+    user_id: UserId = Field(description="Who owns the dataset", examples=["u1"])
+    text: Written = Field(
+        description="The text to remember", examples=["Alice works at Acme and lives in Paris."]
+    )
+    dataset: DatasetName | None = Field(
+        default=None, description="The dataset to store it in; main where left out"
+    )
+    session_id: SessionId | None = Field(default=None, description="The session the text belongs to")
+    valid_at: Moment | None = Field(
+        default=None, description="When it was said; now where left out. Relative dates count from it"
+    )
+    reasoning: Annotated[dict[str, Reasoning], LevelsByStage(REMEMBER_STAGES, plain=REMEMBER_STAGES)] = Field(
+        default_factory=dict, description="none, low, medium or high: of every call, or by stage"
+    )
+    models: Annotated[dict[str, str], ModelsByStage(REMEMBER_STAGES)] = Field(
+        default_factory=dict, description="The model of each stage; the default one where left out"
+    )
+
+    @property
+    def dataset_name(self) -> str:
+        """The dataset it goes to."""
+        return self.dataset or DEFAULT_DATASET
 
 
 class BrainRequest(Asked):

@@ -14,7 +14,6 @@ from core.errors import UsageError
 from core.models.registry import CHATS, DETERMINISTIC
 
 if TYPE_CHECKING:
-    from core.models.chat import ChatModel
     from core.profile import Profile
     from core.service.tokens import Tokens
     from core.trace import Recipe
@@ -75,15 +74,15 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    model_calls: Annotated[int, typer.Option("--model-calls", min=1, help="Model calls at once")] = 4,
     threads: Annotated[int, typer.Option("--threads", min=1, max=64, help="Requests worked on at once")] = 8,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds a request may take")] = 180.0,
     embedder: options.EmbedderOption = None,
+    geo: options.GeoOption = None,
 ) -> None:
     """Answer over HTTP: /v1/gb/query, /v1/gb/remember, /v1/brain/ask, /healthz; /docs describes them."""
+    from core.models.registry import chat
     from core.service.answering import Answering
     from core.service.app import create_app
-    from core.service.limited_chat import LimitedChat
     from core.service.server import listen
     from core.service.server import serve as serve_app
     from core.service.workers import Workers
@@ -91,21 +90,20 @@ def serve(
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     known, loopback = _known_callers(host, tokens)
-    name = answerer or os.environ.get("ASSAY_CHAT")
-    chat = _chat(name)
-    with Workspace.open(db, embedder=embedder) as workspace:
+    name = _answerer(answerer)
+    writer = chat(name)
+    with listen(host, port) as listening, Workspace.open(db, embedder=embedder, geo=geo) as workspace:
         answering = Answering(
             workspace=workspace,
             profiles=_profiles(workspace, profile),
-            chat=LimitedChat(chat, calls=model_calls, seconds=timeout / 2) if chat else None,
+            chat=writer,
             deterministic=name == DETERMINISTIC,
         )
         workers = Workers(threads=threads, seconds=timeout)
         app = create_app(answering, workers=workers, tokens=known, loopback=loopback)
-        with listen(host, port) as listening:
-            shown = f"[{host}]" if ":" in host else host
-            print(f"serving http://{shown}:{listening.getsockname()[1]} (described at /docs)", flush=True)
-            serve_app(app, listening, grace=timeout)
+        shown = f"[{host}]" if ":" in host else host
+        print(f"serving http://{shown}:{listening.getsockname()[1]} (described at /docs)", flush=True)
+        serve_app(app, listening, grace=timeout)
 
 
 def _known_callers(host: str, tokens: Path | None) -> tuple[Tokens | None, bool]:
@@ -122,12 +120,10 @@ def _known_callers(host: str, tokens: Path | None) -> tuple[Tokens | None, bool]
     return (read_tokens(tokens) if tokens else None), loopback
 
 
-def _chat(name: str | None) -> ChatModel | None:
-    from core.models.registry import chat
-
-    if name is None and os.environ.get("ANTHROPIC_API_KEY"):
-        name = "anthropic"
-    return chat(name)
+def _answerer(name: str | None) -> str | None:
+    """The chat model named, or the one whose key is there; None for none."""
+    named = name or os.environ.get("ASSAY_CHAT")
+    return named or ("anthropic" if os.environ.get("ANTHROPIC_API_KEY") else None)
 
 
 def _profiles(workspace: Workspace, name: str | None) -> dict[Recipe, Profile]:

@@ -15,6 +15,8 @@ from core.records import Artifact, Chunk, Entity, Fact, Node, NodeLink
 from core.store.connection import Database
 
 CorpusKind = Literal["node", "chunk", "summary", "entity", "fact"]
+EVERY_ROW = 2**63 - 1
+"""The largest row number there can be."""
 CORPUS_KINDS: tuple[CorpusKind, ...] = ("node", "chunk", "summary", "entity", "fact")
 Record = TypeVar("Record", Chunk, Entity, Fact, Node)
 
@@ -45,16 +47,17 @@ _COLUMNS: dict[CorpusKind, str] = {
 }
 _TITLED = "CASE WHEN {0}.title = '' THEN {1}.text ELSE {0}.title || char(10) || {1}.text END"
 _TEXTS: dict[CorpusKind, str] = {
-    "node": f"SELECT {_TITLED.format('n', 'n')} FROM node n WHERE dataset_id {_IN} ORDER BY row_id",
+    "node": f"SELECT {_TITLED.format('n', 'n')} FROM node n WHERE dataset_id {_IN} AND row_id <= ? ORDER BY row_id",
     "chunk": f"""SELECT {_TITLED.format("a", "c")} FROM chunk c JOIN artifact a USING (artifact_id)
-                 WHERE c.dataset_id {_IN} ORDER BY chunk_id""",
-    "summary": f"SELECT summary FROM chunk WHERE dataset_id {_IN} AND summary IS NOT NULL ORDER BY chunk_id",
+                 WHERE c.dataset_id {_IN} AND chunk_id <= ? ORDER BY chunk_id""",
+    "summary": f"""SELECT summary FROM chunk WHERE dataset_id {_IN} AND chunk_id <= ? AND summary IS NOT NULL
+                   ORDER BY chunk_id""",
     "entity": f"""SELECT name || ' (' || type || ')' || CASE WHEN description = '' THEN '' ELSE ': ' || description END
-                  FROM entity WHERE dataset_id {_IN} ORDER BY entity_id""",
+                  FROM entity WHERE dataset_id {_IN} AND entity_id <= ? ORDER BY entity_id""",
     "fact": f"""SELECT s.name || ' ' || replace(f.relation, '_', ' ') || ' ' || t.name
                        || CASE WHEN f.description = '' THEN '' ELSE ': ' || f.description END
                 FROM fact f JOIN entity s ON s.entity_id = f.source_id JOIN entity t ON t.entity_id = f.target_id
-                WHERE f.dataset_id {_IN} ORDER BY fact_id""",
+                WHERE f.dataset_id {_IN} AND fact_id <= ? ORDER BY fact_id""",
 }
 _NODE = """SELECT node_id, level, text, source, turn, session, position, speaker, name, title, valid_at, created_at,
                   confidence, row_id FROM node"""
@@ -84,14 +87,16 @@ class Reading:
             positions=[None if position is None else int(str(position)) for position in positions],
         )
 
-    def texts(self, kind: CorpusKind, dataset_ids: Sequence[int]) -> Iterator[str]:
-        """The text an index sees of each row, in the order of ``columns``."""
-        for (text,) in self.database.stream(_TEXTS[kind], (_json(dataset_ids),)):
+    def texts(
+        self, kind: CorpusKind, dataset_ids: Sequence[int], *, last_row: int = EVERY_ROW
+    ) -> Iterator[str]:
+        """The text an index sees of each row up to ``last_row``, in the order of ``columns``."""
+        for (text,) in self.database.stream(_TEXTS[kind], (_json(dataset_ids), last_row)):
             yield str(text)
 
     def text_count(self, dataset_ids: Sequence[int]) -> int:
         """How many texts of all kinds there are: what an embedding of everything goes through."""
-        wanted = (_json(dataset_ids),)
+        wanted = (_json(dataset_ids), EVERY_ROW)
         return sum(
             int(str(self.database.rows(f"SELECT count(*) FROM ({sql})", wanted)[0][0]))
             for sql in _TEXTS.values()

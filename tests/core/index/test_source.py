@@ -6,7 +6,9 @@ import pytest
 from core.errors import ModelError, StoreError
 from core.index.source import StoreCorpus
 from core.ingest.embed import embed_missing
-from core.ingest.items import NodeItem
+from core.ingest.ingestor import ingest
+from core.ingest.items import ArtifactItem, EntityItem, FactItem, NodeItem
+from core.store import CORPUS_KINDS
 
 
 class Renamed:
@@ -68,3 +70,26 @@ def test_a_text_without_tokens_keeps_its_zeros(make_workspace, turns, bag_embedd
     store = make_workspace([*turns, NodeItem(level="L0", text="?!", source="log", turn="t9")]).store
     vectors = StoreCorpus(store, "node", store.datasets()).vectors(bag_embedder)
     assert not vectors[-1].any()
+
+
+@pytest.mark.parametrize("kind", CORPUS_KINDS)
+def test_rows_added_after_the_columns_were_read_are_left_out(kind, make_workspace, bag_embedder):
+    def items(word):
+        return [
+            ArtifactItem(source=word, text=f"{word} text.", summary=word),
+            EntityItem(name=word, type="person"),
+            FactItem(subject=word, relation="knows", object=word),
+        ]
+
+    store = make_workspace(items("first")).store
+    source = StoreCorpus(store, kind, store.datasets())
+    rows = len(source.columns().row_ids)
+    ingest(store, "main", [(f"test:{n}", item) for n, item in enumerate(items("second"))])
+    assert rows > 0
+    assert (
+        len(source.columns().row_ids)
+        == len(list(source.texts()))
+        == len(source.vectors(bag_embedder))
+        == rows
+    )
+    assert len(list(store.texts(kind, [1]))) == 2 * rows

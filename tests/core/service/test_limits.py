@@ -1,78 +1,15 @@
-"""Bounded work: threads, a queue, a deadline, and a few model calls at once."""
+"""Bounded work: threads, a queue, a deadline, and bodies that end."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event, Lock
+from threading import Barrier, Event
 
 import pytest
 
-from core.models.chat import ChatError, ChatReply, ChatRequest
 from core.service.body import read_body
-from core.service.errors import BusyError, Refusal
-from core.service.limited_chat import LimitedChat
+from core.service.errors import Refusal
 from core.service.workers import Workers
-
-REQUEST = ChatRequest(system="", prompt="", stage="query")
-
-
-class Counting:
-    """Holds each call until it is let go, and knows how many there were at once."""
-
-    default_model = "m"
-
-    def __init__(self) -> None:
-        self.inside = self.most = 0
-        self.go = Event()
-        self._lock = Lock()
-
-    def reply(self, request: ChatRequest) -> ChatReply:
-        with self._lock:
-            self.inside += 1
-            self.most = max(self.most, self.inside)
-        self.go.wait(10)
-        with self._lock:
-            self.inside -= 1
-        return ChatReply(text="ok", model="m")
-
-
-def test_no_more_calls_than_allowed_run_at_once():
-    model = Counting()
-    limited = LimitedChat(model, calls=3, seconds=10)
-    assert limited.default_model == "m"
-    with ThreadPoolExecutor(12) as pool:
-        replies = [pool.submit(limited.reply, REQUEST) for _ in range(12)]
-        while model.inside < 3:
-            time.sleep(0.001)
-        model.go.set()
-        assert {reply.result().text for reply in replies} == {"ok"}
-    assert model.most == 3
-
-
-def test_a_call_that_gets_no_turn_is_refused_and_a_failed_one_gives_its_turn_back():
-    model = Counting()
-    limited = LimitedChat(model, calls=1, seconds=0.05)
-    with ThreadPoolExecutor(1) as pool:
-        held = pool.submit(limited.reply, REQUEST)
-        while not model.inside:
-            time.sleep(0.001)
-        with pytest.raises(BusyError, match=r"1 model calls are running and none ended within 0.05 s"):
-            limited.reply(REQUEST)
-        model.go.set()
-        held.result()
-
-    class Failing:
-        default_model = "m"
-
-        def reply(self, request: ChatRequest) -> ChatReply:
-            raise ChatError("no", "timeout")
-
-    failing = LimitedChat(Failing(), calls=1, seconds=0.05)
-    for _ in range(3):
-        with pytest.raises(ChatError, match="no"):
-            failing.reply(REQUEST)
 
 
 def test_what_waits_is_bounded():

@@ -30,7 +30,7 @@ ITEMS = [
 @pytest.mark.parametrize(
     "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value
 )
-@pytest.mark.parametrize("path", ["/v1/gb/query", "/v1/brain/ask"])
+@pytest.mark.parametrize("path", ["/v1/gb/query", "/v1/gb/remember", "/v1/brain/ask"])
 def test_whatever_is_sent_the_response_is_documented(make_workspace, serve, path, mode):
     client = serve(make_workspace(ITEMS, user_id=OWNER), deterministic=True)
     operation = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")[path]["POST"]
