@@ -37,7 +37,8 @@ def central(texts: Sequence[str], count: int) -> list[tuple[int, int, int]]:
     """The ``count`` most central sentences of all ``texts`` together, each as ``(text, start, end)``, best first.
 
     Central: the largest mean probability of its distinct stems; ties: the earliest. After each choice the probabilities
-    of its stems are squared, so that the next one says something else. A sentence of fewer than three stems comes last.
+    of its stems are squared, so that the next one says something else, and no text is taken from again while another was
+    taken from less often. A sentence of fewer than three stems comes last.
     Source: SumBasic, Nenkova & Vanderwende, The Impact of Frequency on Summarization, 2005.
     """
     spans = [(place, *span) for place, text in enumerate(texts) for span in sentences(text)]
@@ -47,7 +48,10 @@ def central(texts: Sequence[str], count: int) -> list[tuple[int, int, int]]:
     probability = {stem: times / total for stem, times in frequency.items()}
     chosen: list[tuple[int, int, int]] = []
     while len(chosen) < count and len(chosen) < len(spans):
+        used = Counter(place for place, _, _ in chosen)
         rest = [span for span in spans if span not in chosen]
+        fewest = min(used[place] for place, _, _ in rest)
+        rest = [span for span in rest if used[span[0]] == fewest]
         best = max(rest, key=lambda span: _weight(found[span], probability))
         chosen.append(best)
         probability |= {stem: probability[stem] ** 2 for stem in found[best]}
