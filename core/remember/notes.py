@@ -47,7 +47,7 @@ class _Notes(Reply):
 def extractive(window: Window) -> Notes:
     """One note: the most central sentences of the window in their own words and order, each with who said it. It comes
     from the nodes they stand in."""
-    texts = [node.text for node in window.nodes]
+    texts = [_unspoken(node) for node in window.nodes]
     spans = sorted(chunk.central(texts, SENTENCES))
     said = [_spoken(window.nodes[place], texts[place][start:end]) for place, start, end in spans]
     parents = dict.fromkeys(window.nodes[place].node_id for place, _, _ in spans)
@@ -84,6 +84,11 @@ def _parents(turns: Sequence[int], nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(nodes[turn - 1].node_id for turn in sound)
 
 
+def _unspoken(node: Node) -> str:
+    """The text without the speaker's name before it, which would make every sentence central that names somebody."""
+    return node.text.removeprefix(f"{node.speaker}:").lstrip() if node.speaker else node.text
+
+
 def _spoken(node: Node, sentence: str) -> str:
     words = " ".join(sentence.split())
     words = words if len(words) <= chunk.MAX_SUMMARY else words[: chunk.MAX_SUMMARY].rstrip()
@@ -93,4 +98,4 @@ def _spoken(node: Node, sentence: str) -> str:
 def _line(number: int, node: Node) -> str:
     day = node.valid_at.removesuffix("T00:00:00Z") if node.valid_at else None
     who = ", ".join(one_line(part) for part in (node.title, node.speaker, day) if part)
-    return f"[{number}] {who + ': ' if who else ''}{one_line(node.text)}"
+    return f"[{number}] {who + ': ' if who else ''}{one_line(_unspoken(node))}"

@@ -201,6 +201,12 @@ def test_only_what_was_chosen(make_workspace: Make) -> None:
     assert "No window" in synthesize(workspace, source="other").notices[0]
 
 
+def test_a_speaker_who_stands_in_the_text_is_named_once(make_workspace: Make) -> None:
+    workspace = make_workspace([turn(0, text="Priya: The pump was repaired by Omar.")])
+    synthesize(workspace)
+    assert notes(workspace) == [("Priya: The pump was repaired by Omar.", ["t0"])]
+
+
 # with a model
 
 
@@ -401,7 +407,7 @@ def test_a_real_conversation_gets_notes_that_resolve(make_workspace: Make, publi
     workspace = make_workspace(turns)
     done = synthesize(workspace)
     assert len(turns) == 419
-    assert (done.windows, done.notes, done.failed) == (45, 45, 0)
+    assert (done.windows, done.notes, done.failed) == (44, 44, 0)
     second = synthesize(workspace, level="L2")
     assert second.notes > 0
     trace = workspace.ask("When did Caroline go to the support group?", dataset="main", recipe="memory",
@@ -411,3 +417,4 @@ def test_a_real_conversation_gets_notes_that_resolve(make_workspace: Make, publi
         evidence = [entry for entry in hit.provenance if entry.level == "L0"]
         assert evidence
         assert any(entry.text[:20] in hit.text or hit.level == "L2" for entry in evidence)
+        assert "Caroline: Caroline:" not in hit.text
