@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.answer.tags import one_line, tagged
-from core.ingest import chunk
 from core.records import Node
 from core.remember import prompts
 from core.remember.calls import Caller, Reply
+from core.remember.central import Rarity, central
 from core.remember.windows import Window
 from core.remember.words import Said
 
 SENTENCES = 3
 """Sentences of an extractive note."""
+MAX_SENTENCE = 300
+"""Characters of a sentence in it."""
 TOKENS = 4096
 
 
@@ -44,11 +46,11 @@ class _Notes(Reply):
     notes: list[_Note]
 
 
-def extractive(window: Window) -> Notes:
-    """One note: the most central sentences of the window in their own words and order, each with who said it. It comes
+def extractive(window: Window, rarity: Rarity) -> Notes:
+    """One note: the sentences that say most of the window in their own words and order, each with who said it. It comes
     from the nodes they stand in."""
-    texts = [_unspoken(node) for node in window.nodes]
-    spans = sorted(chunk.central(texts, SENTENCES))
+    texts = [unspoken(node) for node in window.nodes]
+    spans = sorted(central(texts, SENTENCES, rarity))
     said = [_spoken(window.nodes[place], texts[place][start:end]) for place, start, end in spans]
     parents = dict.fromkeys(window.nodes[place].node_id for place, _, _ in spans)
     return Notes(notes=(Note(text=" ".join(said), parents=tuple(parents)),) if said else ())
@@ -84,18 +86,18 @@ def _parents(turns: Sequence[int], nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(nodes[turn - 1].node_id for turn in sound)
 
 
-def _unspoken(node: Node) -> str:
+def unspoken(node: Node) -> str:
     """The text without the speaker's name before it, which would make every sentence central that names somebody."""
     return node.text.removeprefix(f"{node.speaker}:").lstrip() if node.speaker else node.text
 
 
 def _spoken(node: Node, sentence: str) -> str:
     words = " ".join(sentence.split())
-    words = words if len(words) <= chunk.MAX_SUMMARY else words[: chunk.MAX_SUMMARY].rstrip()
+    words = words[:MAX_SENTENCE].rstrip()
     return f"{node.speaker}: {words}" if node.speaker else words
 
 
 def _line(number: int, node: Node) -> str:
     day = node.valid_at.removesuffix("T00:00:00Z") if node.valid_at else None
     who = ", ".join(one_line(part) for part in (node.title, node.speaker, day) if part)
-    return f"[{number}] {who + ': ' if who else ''}{one_line(_unspoken(node))}"
+    return f"[{number}] {who + ': ' if who else ''}{one_line(unspoken(node))}"

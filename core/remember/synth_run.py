@@ -10,6 +10,7 @@ from core.models.chat import ChatError, Outcome
 from core.progress import Progress
 from core.records import Dataset, Node
 from core.remember.calls import Caller
+from core.remember.central import Rarity
 from core.remember.notes import Notes, extractive, written
 from core.remember.synth_write import Batch, Kept, kept_notes, note_texts, remove_notes, write_notes
 from core.remember.texts import Vectors
@@ -51,6 +52,7 @@ class Run:
     by: By
     caller: Caller | None
     vectors: Vectors
+    rarity: Rarity
     progress: Progress
     notes: int = 0
     links: int = 0
@@ -135,7 +137,7 @@ class Run:
 
     def _notes(self, window: Window) -> Notes | None:
         if self.caller is None:
-            return extractive(window)
+            return extractive(window, self.rarity)
         try:
             notes = written(self.caller, window)
         except ChatError as error:
@@ -154,7 +156,7 @@ class Run:
         elif not windows:
             yield "No window is of that source and session."
         if self.caller is None:
-            yield "No model wrote these notes: each is the most central sentences of its window, in their own words."
+            yield "No model wrote these notes: each is the sentences that say most of its window, as they stand there."
         if self.alone:
             yield f"{self.alone} groups have a single {below} note: there is nothing to bring together."
         for window, error in self.failures[:3]:

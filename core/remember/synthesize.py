@@ -16,7 +16,9 @@ from core.progress import Progress, quiet
 from core.records import DEFAULT_DATASET, DEFAULT_USER, Dataset, Node
 from core.remember import SYNTHESIZE_STAGES
 from core.remember.calls import Caller, check_stages
+from core.remember.central import Rarity
 from core.remember.cut import SAME_TOPIC, Cut
+from core.remember.notes import unspoken
 from core.remember.synth_run import Run, Synthesized
 from core.remember.texts import Vectors, titled
 from core.remember.windows import BELOW, By, Made, by_source, by_topic
@@ -43,8 +45,8 @@ def synthesize(
 ) -> Synthesized:
     """Makes the notes of ``level`` that are missing, of the whole dataset or of one ``source`` or ``session``.
 
-    ``by`` topic (L2 only) puts near notes of all sources together. Without ``chat`` a note is the most central sentences
-    of its window.
+    ``by`` topic (L2 only) puts near notes of all sources together. Without ``chat`` a note is the sentences that
+    say most of its window.
 
     Raises:
         UsageError: an option that cannot be taken. NotFoundError: no such dataset. ScoreSpaceError: ``same_topic`` was
@@ -72,6 +74,7 @@ def synthesize(
         if chat
         else None,
         vectors=vectors,
+        rarity=Rarity(() if chat else map(unspoken, nodes)),
         progress=progress,
     )
     with journal.step("synthesize", nodes=len(nodes), windows=len(chosen)) as sizes:

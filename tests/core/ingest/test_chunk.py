@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.ingest.chunk import CHUNK_SIZE, MAX_SUMMARY, central, spans, summary
+from core.ingest.chunk import CHUNK_SIZE, MAX_SUMMARY, spans, summary
 from core.ingest.ingestor import ingest
 from core.ingest.items import ArtifactItem
 from core.store import Store
@@ -126,25 +126,3 @@ def test_a_summary_is_one_sentence_of_the_text(text: str) -> None:
 
 def test_a_long_summary_is_cut() -> None:
     assert summary("word other " * 100 + "third.") == ("word other " * 100)[:MAX_SUMMARY].rstrip()
-
-
-def test_the_next_central_sentence_says_something_else() -> None:
-    """By hand: pump 3, harbour 3, repaired 2, the rest 1, of 13; squaring sinks what was said."""
-    text = "Harbour pump repaired. Pump harbour repaired again. Lunch served Friday outside. Pump harbour."
-    chosen = [text[start:end] for _, start, end in central([text], 4)]
-    assert chosen == [
-        "Harbour pump repaired.",
-        "Lunch served Friday outside.",
-        "Pump harbour repaired again.",
-        "Pump harbour.",
-    ]
-
-
-def test_each_text_speaks_once_before_any_speaks_twice() -> None:
-    texts = ["Harbour pump repaired. Harbour pump was repaired again.", "Lunch served Friday outside. Ha."]
-    assert [place for place, _, _ in central(texts, 9)] == [0, 1, 0, 1]
-
-
-@pytest.mark.parametrize(("texts", "count"), [([], 3), ([" "], 3), (["One two three."], 0)])
-def test_no_central_sentence(texts: list[str], count: int) -> None:
-    assert central(texts, count) == []

@@ -19,6 +19,7 @@ from core.remember.cut import TOPIC, Cut
 from core.remember.remember import remember
 from core.remember.synthesize import synthesize
 from core.remember.windows import SIZE, TURNS, by_source, by_topic
+from core.text import sentences
 from core.workspace import Workspace
 from evals.formats.locomo import load
 
@@ -416,5 +417,7 @@ def test_a_real_conversation_gets_notes_that_resolve(make_workspace: Make, publi
     for hit in trace.answer.evidence:
         evidence = [entry for entry in hit.provenance if entry.level == "L0"]
         assert evidence
-        assert any(entry.text[:20] in hit.text or hit.level == "L2" for entry in evidence)
+        for entry in evidence if hit.level == "L1" else ():  # each parent has a sentence in its note
+            said = entry.text.partition(": ")[2]
+            assert any(" ".join(said[start:end].split()) in hit.text for start, end in sentences(said))
         assert "Caroline: Caroline:" not in hit.text
