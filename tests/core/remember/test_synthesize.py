@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -130,9 +131,10 @@ def test_a_second_run_changes_nothing(make_workspace: Make) -> None:
 
 
 def test_every_note_has_its_vector(make_workspace: Make) -> None:
-    workspace = make_workspace([turn(n) for n in range(30)])
+    workspace = make_workspace([replace(turn(n), title="Log") for n in range(30)])
     synthesize(workspace)
-    texts = [text for text, _ in notes(workspace)]
+    texts = [f"Log\n{text}" for text, _ in notes(workspace)]
+    assert set(texts) <= set(workspace.store.texts("node", [workspace.store.dataset("main").dataset_id]))
     hashes = [text_hash(text) for text in texts]
     assert len(texts) == 3
     assert workspace.store.embeddings.known("bag-64", hashes) == set(hashes)
