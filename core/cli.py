@@ -15,6 +15,7 @@ from core import options
 from core.command import run
 from core.errors import UsageError
 from core.options import OutputFormat, ReasoningLevel, RecipeName
+from core.remember import cli as remember_cli
 
 if TYPE_CHECKING:
     from core.store import Store
@@ -24,6 +25,9 @@ mem = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Ask a levelled memory and see where its answers come from.",
+)
+mem.command("synthesize", epilog="Example:  mem synthesize --project meridian --level L1")(
+    remember_cli.synthesize
 )
 PROJECT_FILE = ".assay.toml"
 

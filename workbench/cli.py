@@ -10,6 +10,7 @@ from core import calls_cli, options
 from core import cli as core_cli
 from core.command import run
 from core.options import OutputFormat, RecipeName
+from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
 
@@ -33,6 +34,12 @@ assay.command(
 )(core_cli.ask)
 assay.command("ingest", epilog="Example:  assay ingest handbook/ log.jsonl --dataset mine --dry-run")(
     core_cli.ingest
+)
+assay.command("remember", epilog="Example:  assay remember 'Alice joined Acme in 2023.' --dataset mine")(
+    remember_cli.remember
+)
+assay.command("synthesize", epilog="Example:  assay synthesize --dataset meridian --level L1")(
+    remember_cli.synthesize
 )
 assay.command("embed", epilog="Example:  assay embed --dataset meridian --embedder wordllama")(core_cli.embed)
 assay.command("inferences", epilog="Example:  assay inferences --session chat-42 --format json")(

@@ -7,7 +7,7 @@ are resolved again against what is there now, and a model is asked again only wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from core import clock
 from core.errors import NotFoundError, StoreError
@@ -15,19 +15,19 @@ from core.ingest import chunk
 from core.ingest.items import ArtifactItem
 from core.journal import Journal
 from core.models.chat import ChatModel, Reasoning
-from core.records import DEFAULT_DATASET, DEFAULT_USER, Dataset, Fact
+from core.records import DEFAULT_DATASET, DEFAULT_USER, Dataset
 from core.remember import REMEMBER_STAGES
 from core.remember.calls import Caller, check_stages
 from core.remember.cut import SAME_ENTITY, Cut
 from core.remember.extract import Extraction, Spans, extraction, summaries
-from core.remember.facts import NewFact, new_facts, unknown
-from core.remember.report import NOTHING_EXTRACTED, Remembered, passed_over, repeated, unchanged
+from core.remember.plan import Plan, Planner
+from core.remember.report import NOTHING_EXTRACTED, Remembered, unchanged
 from core.remember.request import MAX_TEXT, artifact_of
-from core.remember.resolve import Resolved, resolve
-from core.remember.supersede import AROUND, Closing, Verdict, closings, offered, verdicts
 from core.remember.texts import Vectors, titled
 from core.remember.write import ChangedError, Draft, Stored, stored, write
 from core.workspace import Workspace
+
+__all__ = ["REMEMBER_STAGES", "Remembered", "remember"]
 
 TRIES = 50
 """How often names are resolved again because somebody else wrote first; one of the writers gets through each time."""
@@ -88,16 +88,6 @@ def remember(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Plan:
-    """What a text means for the dataset as it was read."""
-
-    entities: Sequence[Resolved] = ()
-    facts: Sequence[NewFact] = ()
-    closings: Sequence[Closing] = ()
-    notices: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True, kw_only=True)
 class _Run:
     """One call. ``said`` keeps a model's verdicts by what it was shown."""
 
@@ -109,7 +99,6 @@ class _Run:
     journal: Journal
     min_cosine: float
     moment: str
-    said: dict[tuple[object, ...], tuple[tuple[Verdict, ...], int]] = field(default_factory=dict)
 
     def remembered(self) -> Remembered:
         there = stored(self.workspace.store, self._read(), self.artifact)
@@ -119,13 +108,17 @@ class _Run:
         summed, stated = self._by_model(spans)
         vectors = Vectors(store=self.workspace.store, embedder=self.workspace.embedder)
         self._embed_text(spans, summed, vectors)
+        planner = self._planner()
         for _ in range(TRIES):
             dataset = self._read()
             there = stored(self.workspace.store, dataset, self.artifact)
             if there and self._done(there):
                 return unchanged(there, self.artifact.session)
             now = clock.now()
-            plan = self._plan(stated, dataset, vectors, now) if stated else _Plan(notices=[NOTHING_EXTRACTED])
+            if planner and stated:
+                plan = planner.plan(stated, dataset, vectors, now)
+            else:
+                plan = Plan(notices=[NOTHING_EXTRACTED])
             try:
                 return self._written(plan, dataset, summed, spans, vectors, now)
             except ChangedError:
@@ -133,6 +126,13 @@ class _Run:
         raise StoreError(
             f"dataset {self.dataset!r} changed {TRIES} times while this text was remembered; nothing was stored, "
             "send it again when fewer write to it"
+        )
+
+    def _planner(self) -> Planner | None:
+        if self.caller is None:
+            return None
+        return Planner(
+            caller=self.caller, text=self.artifact.text, moment=self.moment, min_cosine=self.min_cosine
         )
 
     def _read(self) -> Dataset | None:
@@ -164,39 +164,9 @@ class _Run:
             vectors.add(titled(self.artifact.title, text) for text in chunks)
             vectors.add(filter(None, summed or extracts))
 
-    def _plan(self, stated: Extraction, dataset: Dataset | None, vectors: Vectors, now: str) -> _Plan:
-        with self.journal.step("resolve", entities=len(stated.entities)) as sizes:
-            entities = resolve(stated.entities, dataset, vectors, min_cosine=self.min_cosine)
-            sizes["known"] = sum(entity.entity_id is not None for entity in entities)
-        live = self._live(entities, dataset)
-        facts = unknown(new_facts(stated, entities, moment=self.moment), live)
-        plan = _Plan(entities=entities, facts=facts, notices=repeated(len(stated.facts) - len(facts)))
-        if live and facts:
-            self._supersede(plan, live, vectors, now)
-        vectors.add(entity.text for entity in entities)
-        vectors.add(entity.name for entity in entities)
-        vectors.add(fact.text for fact in facts)
-        return plan
-
-    def _live(self, entities: Sequence[Resolved], dataset: Dataset | None) -> list[Fact]:
-        known = [entity.entity_id for entity in entities if entity.entity_id is not None]
-        if dataset is None or not known:
-            return []
-        return self.workspace.store.facts_around([dataset.dataset_id], known, AROUND)
-
-    def _supersede(self, plan: _Plan, live: Sequence[Fact], vectors: Vectors, now: str) -> None:
-        shown = offered(live, plan.facts, vectors)
-        key = (tuple(shown), tuple(plan.facts))
-        if key not in self.said and self.caller is not None:
-            with self.journal.step("supersede", known=len(shown), new=len(plan.facts)):
-                self.said[key] = verdicts(self.caller, self.artifact.text, shown, plan.facts)
-        said, invented = self.said[key]
-        plan.closings, plan.facts, apart = closings(said, shown, plan.facts, now=now)
-        plan.notices += passed_over(invented, apart, plan.closings)
-
     def _written(
         self,
-        plan: _Plan,
+        plan: Plan,
         dataset: Dataset | None,
         summed: Sequence[str],
         spans: Spans,

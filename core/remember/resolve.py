@@ -52,8 +52,14 @@ def resolve(
     known = vectors.store.all_entities([dataset.dataset_id]) if dataset and mentions else []
     found: list[Resolved | None] = [None] * len(mentions)
     taken: set[int] = set()
+    named: dict[str, list[Entity]] = {}
+    for entity in known:
+        named.setdefault(normal_name(entity.name), []).append(entity)
     for index, mention in enumerate(mentions):
-        same = _same(mention, [entity for entity in known if entity.entity_id not in taken])
+        free = [
+            entity for entity in named.get(normal_name(mention.name), ()) if entity.entity_id not in taken
+        ]
+        same = _same(mention, free)
         if same:
             taken.add(same.entity_id)
             found[index] = _joined(mention, same)
@@ -66,10 +72,9 @@ def resolve(
     return [one or _new(mention) for one, mention in zip(found, mentions, strict=True)]
 
 
-def _same(mention: Mention, known: Sequence[Entity]) -> Entity | None:
-    """The entity of that name and type; one of no type stands for any, and any for a mention of no type."""
-    name, kind = normal_name(mention.name), normal_name(mention.type)
-    named = [entity for entity in known if normal_name(entity.name) == name]
+def _same(mention: Mention, named: Sequence[Entity]) -> Entity | None:
+    """Among entities of that name the one of that type; one of no type stands for any, and any for a mention of no type."""
+    kind = normal_name(mention.type)
     exact = [entity for entity in named if normal_name(entity.type) == kind]
     loose = named if kind == UNTYPED else [entity for entity in named if entity.type == UNTYPED]
     return next(iter((*exact, *loose)), None)
