@@ -21,6 +21,7 @@ FORMATS: Mapping[str, str] = {
     "locomo": "locomo",
     "musique": "musique",
     "scifact": "scifact",
+    "situatedqa": "situatedqa",
     "strategyqa": "strategyqa",
     "timeqa": "timeqa",
     "wice": "wice",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from core.ingest.items import CaseItem, Problem
@@ -48,10 +49,8 @@ def load(path: Path) -> Iterator[Row]:
         for where, row in left_over(records(file), FIELDS, extra):
             answerable = not isinstance(row, dict) or row.get("answerable") is not False
             suffix = "" if answerable else UNANSWERABLE
-            passages = pools[suffix]
-            rows = each(
-                [(where, row)], lambda at, one, p=passages, s=split: _record(at, one, p, s), "a record"
-            )  # type: ignore[misc]
+            make = partial(_record, passages=pools[suffix], split=split)
+            rows = each([(where, row)], make, "a record")
             made = [(suffix, place, item) for place, item in rows]
             if answerable:
                 yield from made

@@ -6,6 +6,7 @@ JSON Lines (``strategy.json``) or the released array. The paragraphs of ``eviden
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from core.ingest.items import ArtifactItem, CaseItem, Problem
@@ -21,7 +22,7 @@ def load(path: Path) -> Iterator[Row]:
     """Record by record: its facts, then its question."""
     for file in files_of(path, FILES, "StrategyQA"):
         split = split_of(file)
-        rows = each(records(file), lambda where, row, s=split: _record(where, row, s), "a record")  # type: ignore[misc]
+        rows = each(records(file), partial(_record, split=split), "a record")
         yield from (("", where, item) for where, item in rows)
 
 

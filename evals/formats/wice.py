@@ -8,6 +8,7 @@ them apart), ``not_supported`` is not. Files of ``non_supported_tokens/`` label 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def load(path: Path) -> Iterator[Row]:
     seen: dict[str, str] = {}
     for file in files_of(path, FILES, "WiCE"):
         split = split_of(file)
-        rows = each(records(file), lambda where, row, s=split: _claim(where, row, seen, s), "a claim of WiCE")  # type: ignore[misc]
+        rows = each(records(file), partial(_claim, seen=seen, split=split), "a claim of WiCE")
         yield from (("", where, item) for where, item in rows)
 
 
