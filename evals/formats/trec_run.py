@@ -16,8 +16,8 @@ Run = dict[str, list[tuple[str, float]]]
 def read_run(
     file: Path, topics: Collection[str] | None = None, documents: Collection[str] | None = None
 ) -> tuple[Run, list[Problem]]:
-    """The hits by topic, ordered as trec_eval does, by score alone, ties by docno descending; and what could not be taken:
-    wrong columns, a score that is no finite number, a document twice, or what is not among ``topics`` and ``documents``.
+    """The hits by topic, best first (by score, ties by docno descending), and what could not be taken: wrong columns, a
+    score that is no finite number, a document twice, or what is not among ``topics`` and ``documents``.
 
     Source: trec_eval, whose ordering ignores the rank column and breaks ties by docno.
     """
