@@ -251,10 +251,10 @@ def _findings_text(what: str, findings: list[Finding]) -> str:
     lines = []
     for check, count in counted(findings).items():
         lines.append(f"{check}: {count} ({ABOUT[check]})")
-        lines += [f"  {one.where}: {one.what}" for one in _first(findings, check)]
+        lines += [f"  {printable(one.where)}: {printable(one.what)}" for one in _first(findings, check)]
         if count > SHOWN:
             lines.append(f"  and {count - SHOWN} more; --format json lists all")
-    return "\n".join(map(printable, [*lines, f"{what}: {len(findings)} findings"]))
+    return "\n".join([*lines, printable(f"{what}: {len(findings)} findings")])
 
 
 def _first(findings: Iterable[Finding], check: str) -> list[Finding]:

@@ -45,17 +45,19 @@ def to_text(body: Mapping[str, Any]) -> str:
     counts = ", ".join(f"{count} {kind}" for kind, count in body["counts"].items() if count)
     lines = [printable(str(body["dataset"])), f"  holds {counts or 'nothing'}"]
     for split, row in body["splits"].items():
-        lines.append(f"  split {split or '(none)'}: {row['cases']} cases, {_listed(row, skip='cases')}")
+        lines.append(
+            f"  split {printable(split) or '(none)'}: {row['cases']} cases, {_listed(row, skip='cases')}"
+        )
     if body["unanswerable"]:
         lines.append(f"  unanswerable because: {_values(body['unanswerable'])}")
         lines.append(f"  of these, {body['can_be_hidden']} name what to hide (--variant absent)")
     evidence = _listed(body["evidence"])
     if evidence:
         lines.append(f"  evidence: {evidence}")
-    lines += [f"  tag {name}: {_values(values)}" for name, values in body["tags"].items()]
+    lines += [f"  tag {printable(name)}: {_values(values)}" for name, values in body["tags"].items()]
     if body["broken"]:
         lines.append(f"  {body['broken']} labelled questions are no case; `assay datasets validate` says why")
-    return "\n".join(map(printable, lines))
+    return "\n".join(lines)
 
 
 def _labels(cases: Sequence[Case]) -> dict[str, int]:
@@ -80,4 +82,4 @@ def _listed(row: Mapping[str, int], skip: str = "") -> str:
 def _values(values: Mapping[str, int]) -> str:
     if len(values) > SHOWN:
         return f"{len(values)} different ones"
-    return ", ".join(f"{value} ({count})" for value, count in values.items())
+    return ", ".join(f"{printable(value)} ({count})" for value, count in values.items())

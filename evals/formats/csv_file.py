@@ -141,6 +141,7 @@ def _row(where: str, header: list[str], cells: list[str], names: dict[str, str])
         }
         if "question" not in body:
             raise ValueError("no question")
+        words(json.dumps(body, ensure_ascii=False), "the row")
         case = Case.from_body(_evidence(body))
     except (ValueError, TypeError, DataError) as error:
         return Problem(where=where, what=str(error))

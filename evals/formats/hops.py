@@ -133,7 +133,8 @@ def _pairs(value: object, *names: str) -> Iterator[tuple[str, Any]]:
         return
     if isinstance(value, dict):
         column = next((value[name] for name in names if name in value), None)
-        value = list(zip(listed(value.get("title"), "title"), listed(column, names[0]), strict=True))
+        titles = listed(value.get("title"), "title")
+        value = list(map(list, zip(titles, listed(column, names[0]), strict=True)))
     for pair in listed(value, names[0]):
         title, other = listed(pair, "a pair")
         yield words(title, "title"), other

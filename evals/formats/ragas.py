@@ -8,6 +8,7 @@ said. ``assay_case`` is ours: the whole labelled question as `assay export --to 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import DataError
-from core.ingest.items import ArtifactItem, CaseItem, Problem
+from core.ingest.items import ArtifactItem, CaseItem, NodeItem, Problem
 from evals.cases import Case, Gold
 from evals.formats import Row
 from evals.formats.lines import identifier, words
@@ -66,16 +67,22 @@ def _sample(where: str, row: Record, stored: dict[str, str], names: set[str]) ->
     if case.case_id in names:
         raise ValueError(f"case {case.case_id!r} stands here again; the first is kept")
     names.add(case.case_id)
-    for source, text in (
-        dict.fromkeys((*contexts["reference"], *contexts["retrieved"])) if own is None else ()
-    ):
+    turns = {gold.key: gold for gold in (*case.gold, *case.citations) if gold.turn is not None}
+    for source, text in dict.fromkeys((*contexts["reference"], *contexts["retrieved"])):
         if source not in stored:
             stored[source] = text
-            yield where, ArtifactItem(source=source, text=text, whole=True)
+            yield where, _stored(source, text, turns.get(source))
         elif stored[source] != text:
             what = f"the context {source!r} came before with another text; the first is kept"
             yield where, Problem(where=where, what=what)
     yield where, CaseItem(case_id=case.case_id, body=case.to_body())
+
+
+def _stored(source: str, text: str, turn: Gold | None) -> ArtifactItem | NodeItem:
+    """A context as a document, or as the turn that our own label says it is."""
+    if turn is None:
+        return ArtifactItem(source=source, text=text, whole=True)
+    return NodeItem(level="L0", text=text, source=turn.source, turn=turn.turn)
 
 
 def _contexts(row: Record, kind: str) -> list[tuple[str, str]]:
@@ -104,6 +111,7 @@ def _own(body: Any, question: str) -> Case:
     if not isinstance(body, dict):
         raise TypeError(f"{OWN} must be an object, got {type(body).__name__}")
     try:
+        words(json.dumps(body, ensure_ascii=False), OWN)
         case = Case.from_body(body)
     except DataError as error:
         raise ValueError(str(error)) from None

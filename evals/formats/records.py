@@ -15,7 +15,7 @@ from evals.formats.lines import json_lines, parsed, text_lines
 
 Record = dict[str, Any]
 Placed = tuple[str, Item | Problem]
-FAULTS = (KeyError, TypeError, IndexError, AttributeError, ValueError)
+FAULTS = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError)
 """What a record of another shape raises."""
 _SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "valid": "dev", "val": "dev", "test": "test"}
 _BETWEEN = re.compile(r"[\s,]*")

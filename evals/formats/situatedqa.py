@@ -81,7 +81,7 @@ def _facts(
     place = f"timeline {number} of {question!r}"
     later, earlier = (_answers(timeline[f"{which}_answers"], which) for which in ("cur", "prev"))
     end, start = (_start(timeline[f"{which}_start"]) for which in ("cur", "prev"))
-    spell = timeline.get("cur_start_full") or end, timeline.get("prev_start_full") or start
+    spell = _said(timeline, "cur") or end, _said(timeline, "prev") or start
     for which, answers in (("later", later), ("earlier", earlier)):
         if not answers:
             _note(notes, f"timelines have no {which} answer")
@@ -103,6 +103,12 @@ def _fact(question: str, answer: str, spell: str, start: str | None, end: str | 
     return FactItem(
         subject=question, relation=RELATION, object=answer, description=spell, valid_at=start, invalid_at=end
     )
+
+
+def _said(timeline: Record, which: str) -> str | None:
+    """The start in the annotator's words."""
+    text = timeline.get(f"{which}_start_full")
+    return None if text is None else words(text, f"{which}_start_full")
 
 
 def _start(value: Any) -> str | None:
