@@ -204,7 +204,7 @@ def _cases(
         where, query = topics[number]
         judged.add(number)
         case = Case(
-            case_id=f"{number}@{file.name.split('.')[0]}" if several else number,
+            case_id=f"{number}@{split or file.name}" if several else number,
             question=query,
             gold=tuple(Gold(source=doc_id, relevance=score) for doc_id, score in scores.items()),
             split=split,
