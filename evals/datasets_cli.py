@@ -92,7 +92,7 @@ def validate(
     from evals.validate import validate as checked
 
     if as_ is not None or os.sep in what or Path(what).exists():
-        findings = _of_path(Path(what), as_)
+        findings = findings_of_path(Path(what), as_)
     else:
         findings = [one for dataset in _stored(what, db, user) for one in checked(dataset)]
     print(_findings_json(findings) if output is OutputFormat.json else _findings_text(what, findings))
@@ -198,7 +198,7 @@ def _stored(pattern: str, db: Path | None, user: str) -> list[Contents]:
         return [contents(store, dataset) for dataset in store.matching(pattern, user)]
 
 
-def _of_path(path: Path, format_: str | None) -> list[Finding]:
+def findings_of_path(path: Path, format_: str | None) -> list[Finding]:
     """The findings of a folder or file, read into a store that is gone afterwards."""
     from core.ingest.ingestor import ingest
     from core.ingest.items import CaseItem, Problem
