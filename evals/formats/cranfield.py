@@ -96,7 +96,9 @@ def _document(record: _Record, documents: dict[str, bool]) -> Iterator[ArtifactI
             f"document {name!r} has several sections {', '.join(record.repeated)}; all of them are its text"
         )
         yield Problem(where=record.where, what=what, action="kept")
-    bare = text.removeprefix(title).strip()
+    bare = text
+    while title and bare.startswith(title):  # once, and in one document twice
+        bare = bare.removeprefix(title).strip()
     if title and bare == text:
         what = f"document {name!r}: .W does not begin with the title"
         yield Problem(where=record.where, what=what, action="kept")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -143,7 +144,7 @@ def test_trec_qrels_and_runs_are_lines_of_their_tools(tmp_path: Path) -> None:
 
 def test_a_long_ranking_keeps_its_order_in_the_scores() -> None:
     scores = [float(line.split()[4]) for line in trec_run([row(FULL, *map(str, range(100)))], "t")]
-    assert all(first > second for first, second in zip(scores, scores[1:], strict=False))
+    assert all(first > second for first, second in pairwise(scores))
 
 
 def test_a_run_as_csv_keeps_every_column(tmp_path: Path) -> None:
