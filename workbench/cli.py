@@ -12,7 +12,7 @@ from core.command import run
 from core.options import RecipeName
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import datasets_cli
+from evals import datasets_cli, export_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -59,7 +59,7 @@ assay.add_typer(
     epilog="Example:  assay datasets validate datasets/meridian",
 )
 assay.command("export", epilog="Example:  assay export meridian --to ragas --out meridian.ragas.jsonl")(
-    datasets_cli.export
+    export_cli.export
 )
 
 
