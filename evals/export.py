@@ -39,8 +39,9 @@ def trec_qrels(cases: Iterable[Case]) -> Iterator[str]:
 
 
 def trec_run(rows: Iterable[RunRow], tag: str) -> Iterator[str]:
-    """``case Q0 source rank score tag`` lines of each row's ranking, best first."""
-    for row in rows:
+    """``case Q0 source rank score tag`` lines of each row's ranking, best first. A topic has one ranking: of repeats the
+    first."""
+    for row in (row for row in rows if not row.get("repeat")):
         for rank, key in enumerate(row["ranking"], start=1):
             yield f"{trec_name(row['case_id'])} Q0 {trec_name(key)} {rank} {1 / rank:.6f} {trec_name(tag)}\n"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from core import options
 from core.errors import DataError, UsageError
 from evals.datasets_cli import stored_contents
+from evals.run_files import written
 
 
 class Target(StrEnum):
@@ -42,13 +42,8 @@ def export(
         if (folder / "rows.jsonl").is_file()
         else _case_lines(what, to, db, user)
     )
-    draft = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
+    with written(out) as file:
+        file.writelines(lines)
     header = 1 if to is Target.csv else 0
     print(f"wrote {len(lines) - header} lines to {out}")
 
@@ -77,6 +72,7 @@ def _run_lines(folder: Path, to: Target, db: Path | None, user: str) -> Iterator
 
     rows = _rows(folder / "rows.jsonl")
     if to is Target.trec:
+        _one_ranking_each(rows, folder)
         return exports.trec_run(rows, _tag(folder))
     if to is Target.csv:
         return exports.rows_csv(rows)
@@ -88,6 +84,14 @@ def _run_lines(folder: Path, to: Target, db: Path | None, user: str) -> Iterator
     if gone:
         raise DataError(f"{folder}: {len(gone)} of its cases are not stored any more, e.g. {gone[0]!r}")
     return exports.ragas_samples(stored, rows)
+
+
+def _one_ranking_each(rows: list[dict[str, Any]], folder: Path) -> None:
+    """Raises UsageError: two rows of one name, as from several datasets; a topic has one ranking."""
+    ids = [row["case_id"] for row in rows if not row.get("repeat")]
+    if len(set(ids)) < len(ids):
+        twice = next(one for one in ids if ids.count(one) > 1)
+        raise UsageError(f"{folder}: {twice!r} is a case of several datasets; evaluate each on its own")
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:

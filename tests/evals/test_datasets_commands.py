@@ -137,7 +137,7 @@ def test_a_run_is_exported(assay: Assay, home: Path) -> None:
 
 def test_what_cannot_be_exported_is_refused_in_one_line(assay: Assay, home: Path) -> None:
     assert "no dataset 'gone'" in refused(assay("export", "gone", "--to", "csv", "--out", "x.csv"))
-    assert "cannot be read or written" in refused(
+    assert "no/x.csv: cannot be written" in refused(
         assay("export", "meridian", "--to", "csv", "--out", "no/x.csv")
     )
     (home / "torn").mkdir()

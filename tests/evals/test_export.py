@@ -124,7 +124,7 @@ def test_trec_names_have_no_blanks_and_can_be_read_back() -> None:
 
 def test_trec_qrels_and_runs_are_lines_of_their_tools(tmp_path: Path) -> None:
     assert list(trec_qrels([FULL, BARE])) == ["c%201 0 a%20b 2\n", "c%201 0 log#t1 1\n", "c%201 0 z 0\n"]
-    run = list(trec_run([row(FULL, "log#t1", "q", "a b")], "assay brain"))
+    run = list(trec_run([row(FULL, "log#t1", "q", "a b"), row(FULL, "log#t1", repeat=1)], "assay brain"))
     assert run == [
         "c%201 Q0 log#t1 1 1.000000 assay%20brain\n",
         "c%201 Q0 q 2 0.500000 assay%20brain\n",
