@@ -39,7 +39,12 @@ class Gold:
 class Case:
     """``answerable`` None: unknown (hidden labels), left out of abstention metrics. ``gold`` holds what retrieval is
     judged on (qrels), ``citations`` the finer evidence an answer must cite (empty: same as ``gold``). ``hides`` are
-    the sources that variant ``absent`` hides from this question's retrieval."""
+    the sources that variant ``absent`` hides from this question's retrieval.
+
+    ``alternatives``: sets of places in ``citations`` (from 0), each enough by itself (what several annotators marked);
+    empty: all citations together are the one set. ``stale_answers`` are right at another time or place and wrong here:
+    they tell an outdated answer from one that was never right.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -55,6 +60,22 @@ class Case:
     known_at: str | None = None
     split: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    alternatives: tuple[tuple[int, ...], ...] = ()
+    stale_answers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for an alternative that is empty or names a citation there is not."""
+        for chosen in self.alternatives:
+            if not chosen or not all(0 <= place < len(self.citations) for place in chosen):
+                raise ValueError(
+                    f"alternatives: {list(chosen)} are no places among the {len(self.citations)} citations"
+                )
+
+    def evidence_sets(self) -> tuple[tuple[Gold, ...], ...]:
+        """The sets of citations that each suffice: the best-matching one counts. ``()`` without citations."""
+        if self.alternatives:
+            return tuple(tuple(self.citations[place] for place in chosen) for chosen in self.alternatives)
+        return (self.citations,) if self.citations else ()
 
     def to_body(self) -> dict[str, Any]:
         """The JSON object stored with the dataset."""

@@ -13,6 +13,7 @@ import typer
 from core import options
 from core.errors import DataError, UsageError
 from core.options import OutputFormat, ReasoningLevel, RecipeName
+from evals.formats import FORMATS
 from evals.writer import Writer
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ class VariantName(StrEnum):
 
 
 def import_(
-    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="beir, scifact, clapnq or locomo")],
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help=f"The format: {', '.join(FORMATS)}", show_default=False)
+    ],
     path: Annotated[Path, typer.Argument(help="Folder (or file) of that format")],
     dataset: options.DatasetName,
     dry_run: options.DryRun = False,

@@ -9,10 +9,11 @@ import typer
 from core import calls_cli, options
 from core import cli as core_cli
 from core.command import run
-from core.options import OutputFormat, RecipeName
+from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
+from evals import datasets_cli, export_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -59,6 +60,14 @@ assay.command(
     "score",
     epilog="Example:  assay score answers.jsonl --dataset meridian --split test --out out/other",
 )(evals_cli.score)
+assay.add_typer(
+    datasets_cli.datasets,
+    name="datasets",
+    epilog="Example:  assay datasets validate datasets/meridian",
+)
+assay.command("export", epilog="Example:  assay export meridian --to ragas --out meridian.ragas.jsonl")(
+    export_cli.export
+)
 
 
 @assay.command(epilog="Example:  assay app --port 8600")
@@ -71,14 +80,6 @@ def app(
     from workbench.launch import launch
 
     launch(db, port=port, headless=headless)
-
-
-@assay.command()
-def datasets(
-    output: options.FormatOption = OutputFormat.text, db: options.Db = None, user: options.User = options.USER
-) -> None:
-    """List the datasets there are, with what they hold."""
-    core_cli.projects(output, db, user)
 
 
 @assay.command(epilog="Example:  assay profiles brain --profile default > mine.toml")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -10,9 +10,29 @@ from core.errors import UsageError
 from core.ingest.items import Item, Problem
 
 Row = tuple[str, str, Item | Problem]
-"""What is added to the dataset's name (``""``, ``"/conv-26"``), where it stands, and what it is."""
+"""What is added to the dataset's name (``""``, ``"/conv-26"``), where it stands, and what it is. The rows of one dataset
+follow each other."""
 Loader = Callable[[Path], Iterator[Row]]
-FORMATS = ("beir", "clapnq", "locomo", "scifact")
+FORMATS: Mapping[str, str] = {
+    "2wiki": "twowiki",
+    "beir": "beir",
+    "clapnq": "clapnq",
+    "cranfield": "cranfield",
+    "csv": "csv_file",
+    "hotpotqa": "hotpotqa",
+    "locomo": "locomo",
+    "longmemeval": "longmemeval",
+    "musique": "musique",
+    "ragas": "ragas",
+    "scifact": "scifact",
+    "situatedqa": "situatedqa",
+    "squad": "squad",
+    "strategyqa": "strategyqa",
+    "timeqa": "timeqa",
+    "trec": "trec",
+    "wice": "wice",
+}
+"""Format → the module of ``evals.formats`` that reads it."""
 
 
 def loader(name: str) -> Loader:
@@ -23,5 +43,5 @@ def loader(name: str) -> Loader:
     """
     if name not in FORMATS:
         raise UsageError(f"no format {name!r}; there are {', '.join(FORMATS)}")
-    load: Loader = import_module(f"evals.formats.{name}").load
+    load: Loader = import_module(f"evals.formats.{FORMATS[name]}").load
     return load

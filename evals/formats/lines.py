@@ -77,10 +77,12 @@ def words(value: object, what: str) -> str:
     """``value`` as it is, where it is a text with something in it.
 
     Raises:
-        ValueError: it is no text, blank, or holds half of a character (a lone surrogate), which cannot be stored.
+        ValueError: it is no text, blank, or holds what cannot be stored: NUL, or half of a character (a lone surrogate).
     """
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{what} must be a text, got {_short(value)}")
+    if "\x00" in value:
+        raise ValueError(f"{what} holds NUL characters: {_short(value)}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Relevance judgements as tab-separated lines ``query-id  corpus-id  score``, under a header of those names."""
+"""Relevance judgements, one a line: BEIR's ``query-id  corpus-id  score`` under a header, and other layouts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,30 @@ from evals.formats.lines import text_lines
 
 Known = Callable[[str], str | None]
 """From an id to what is wrong with it (``"unknown document 'd9'"``), None if nothing is."""
+Layout = Callable[[str], tuple[str, str, int] | None]
+"""From a line to query, document and relevance; None for a header. Raises ValueError saying what is wrong."""
+
+
+def tabbed(line: str) -> tuple[str, str, int] | None:
+    """BEIR's layout: three columns between tabs, under a header that begins with ``query-id``."""
+    cells = line.split("\t")
+    if cells[0] == "query-id":
+        return None
+    if len(cells) != 3:
+        raise ValueError(f"expected query-id, corpus-id and score, got {len(cells)} columns")
+    return cells[0], cells[1], whole_score(cells[2])
+
+
+def whole_score(text: str) -> int:
+    """Raises ValueError: ``text`` is no whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"score must be a whole number, got {text!r}") from None
 
 
 def judgements(
-    file: Path, query_fault: Known, document_fault: Known
+    file: Path, query_fault: Known, document_fault: Known, layout: Layout = tabbed
 ) -> tuple[dict[str, dict[str, int]], list[Problem]]:
     """``{query: {document: relevance}}`` in the file's order, and what could not be taken.
 
@@ -27,16 +47,14 @@ def judgements(
         if isinstance(line, Problem):
             problems.append(line)
             continue
-        cells = line.split("\t")
-        if not line or (number == 0 and cells[0] == "query-id"):
-            continue
-        what = _fault(cells, query_fault, document_fault)
-        if what is None:
-            pair, score = (cells[0], cells[1]), int(cells[2])
-            what = _repeated(pair, score, judged, contradicted)
-            judged.setdefault(pair, score)
-        if what is not None:
-            problems.append(Problem(where=where, what=what))
+        try:
+            row = layout(line) if line else None
+            if row is None and line and number:
+                raise ValueError("a header stands here again")
+            if row is not None:
+                _take(row, query_fault, document_fault, judged, contradicted)
+        except ValueError as error:
+            problems.append(Problem(where=where, what=str(error)))
     taken: dict[str, dict[str, int]] = {}
     for (query_id, doc_id), score in judged.items():
         if (query_id, doc_id) not in contradicted:
@@ -44,15 +62,22 @@ def judgements(
     return taken, problems
 
 
-def _fault(cells: list[str], query_fault: Known, document_fault: Known) -> str | None:
-    if len(cells) != 3:
-        return f"expected query-id, corpus-id and score, got {len(cells)} columns"
-    try:
-        int(cells[2])
-    except ValueError:
-        return f"score must be a whole number, got {cells[2]!r}"
-    fault = query_fault(cells[0]) or document_fault(cells[1])
-    return f"judgement of {fault}" if fault else None
+def _take(
+    row: tuple[str, str, int],
+    query_fault: Known,
+    document_fault: Known,
+    judged: dict[tuple[str, str], int],
+    contradicted: set[tuple[str, str]],
+) -> None:
+    """Raises ValueError: the judgement is not new, or of something unknown."""
+    query_id, doc_id, score = row
+    if fault := query_fault(query_id) or document_fault(doc_id):
+        raise ValueError(f"judgement of {fault}")
+    pair = query_id, doc_id
+    fault = _repeated(pair, score, judged, contradicted)
+    judged.setdefault(pair, score)
+    if fault:
+        raise ValueError(fault)
 
 
 def _repeated(

@@ -183,7 +183,7 @@ def test_a_file_in_place_of_the_folder_for_results(assay: Assay, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("import", "bier", "."), "no format 'bier'; there are beir, clapnq, locomo, scifact"),
+        (("import", "bier", "."), "no format 'bier'; there are 2wiki, beir, clapnq"),
         (("import", "beir", "absent"), "absent: no such folder"),
         (("import", "locomo", "absent"), "absent: cannot be read"),
     ],

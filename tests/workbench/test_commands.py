@@ -85,7 +85,7 @@ MISUSE: dict[str, tuple[str, Sequence[str], str]] = {
     "nothing to read": (ASSAY, ["ingest", "nodb", "-d", "new"], "nodb: no file to read"),
     "strict": (ASSAY, ["ingest", "bad.jsonl", "-d", "new", "--strict"], "2 problems and --strict: "),
     "dataset without name": (ASSAY, ["ingest", "bad.jsonl", "-d", ""], "a dataset's name is 1 to 200"),
-    "unknown format": (ASSAY, ["import", "csv", ".", "-d", "new"], "no format 'csv'; there are beir"),
+    "unknown format": (ASSAY, ["import", "tsv", ".", "-d", "new"], "no format 'tsv'; there are 2wiki, beir"),
     "import of nothing": (ASSAY, ["import", "scifact", "gone", "-d", "new"], "gone"),
     "no dataset given": (ASSAY, ["ingest", "bad.jsonl"], "'--dataset'"),
     "no question": (MEM, ["query"], "question"),
