@@ -1,0 +1,228 @@
+"""Two runs on the same cases: the difference of one figure, how far it may be off, and whether chance explains it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.aggregates import Figure, Row
+from evals.metrics.abstention import ordered_confidence
+from evals.resampled import DRAWS, Counts, CurveSample, Floats, MeanSample, Sample, drawn
+
+LEVEL = 0.95
+POWER = 0.8
+_EXACT = 13
+"""Up to this many clusters every exchange of the runs is tried: 2¹³ of them are about as many as are drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Paired:
+    """A figure in two runs. ``n`` cases count in either, from ``clusters`` documents; ``unpaired`` have it in one run
+    only, with no abstention to explain that, and count in neither.
+
+    ``unchanged``: every case adds the same in both. ``draws`` (DRAWS,) are the bootstrapped differences, after − before;
+    empty where there is one cluster or none.
+    """
+
+    figure: Figure
+    before: float
+    after: float
+    n: int
+    clusters: int
+    unchanged: bool
+    unpaired: tuple[int, ...]
+    draws: Floats
+    samples: tuple[Sample, Sample]
+
+    @property
+    def difference(self) -> float:
+        """after − before; NaN where either run has none."""
+        return self.after - self.before
+
+    @property
+    def standard_error(self) -> float:
+        """Spread (standard deviation) of the bootstrapped differences; NaN where there are none."""
+        kept = self.draws[~np.isnan(self.draws)]
+        return float(kept.std()) if len(kept) else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Two-sided, at ``LEVEL``; None where nothing shows how clusters differ."""
+        tail = (1 - LEVEL) / 2
+        low, high = lower(self.draws, tail, self.clusters), upper(self.draws, tail, self.clusters)
+        return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def pair(figure: Figure, before: Sequence[Row], after: Sequence[Row], *, seed: int = 0) -> Paired:
+    """The figure in two runs of the same cases, row beside row. Whole clusters (the second run's) are drawn, the same
+    ones in both.
+
+    Source: Efron & Tibshirani, An Introduction to the Bootstrap, 1993, ch. 8 (paired resampling).
+    """
+    values = figure.values(before), figure.values(after)
+    unpaired = _unpaired(figure, values, (before, after))
+    counted = ~(np.isnan(values[0]) & np.isnan(values[1]))
+    counted[list(unpaired)] = False
+    places = np.flatnonzero(counted).tolist()
+    names = np.asarray([after[place]["cluster"] for place in places], dtype=object)
+    clusters, codes = np.unique(names, return_inverse=True)
+    count = len(clusters)
+    first, second = (
+        sample(figure, side[places], [rows[place] for place in places], codes, count)
+        for side, rows in zip(values, (before, after), strict=True)
+    )
+    whole = np.ones((1, count), dtype=np.uint16)
+    draws = np.empty(0)
+    if count > 1:
+        weights = drawn(count, seed)
+        draws = second.under(weights) - first.under(weights)
+    return Paired(
+        figure=figure, before=float(first.under(whole)[0]), after=float(second.under(whole)[0]), n=len(places),
+        clusters=count, unpaired=unpaired, draws=draws, samples=(first, second),
+        unchanged=all(_adds(figure, before[place]) == _adds(figure, after[place]) for place in places),
+    )  # fmt: skip
+
+
+def lower(draws: Floats, tail: float, clusters: int) -> float:
+    """The bound that draws lie below with chance ``tail``; −inf where too many have no value, or there are none.
+
+    The tail is narrowed for few clusters, which are less spread than what they stand for: to that of √(m/(m−1)) times
+    Student's quantile. Source: Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician
+    2015, sec. 5.3 (expanded percentile).
+    """
+    if not len(draws):
+        return -math.inf
+    ranked = np.sort(np.where(np.isnan(draws), -math.inf, draws))
+    place = _narrowed(tail, clusters) * (len(ranked) - 1)
+    below, part = int(place), place - int(place)
+    if not np.isfinite(ranked[below]):
+        return -math.inf
+    return float(ranked[below] + part * (ranked[min(below + 1, len(ranked) - 1)] - ranked[below]))
+
+
+def upper(draws: Floats, tail: float, clusters: int) -> float:
+    """As ``lower``, at the other end."""
+    return -lower(-draws, tail, clusters)
+
+
+def permutation_p(pair: Paired, *, seed: int = 0) -> float:
+    """Two-sided p of the difference if the runs were exchangeable within each cluster: every exchange up to 2¹³ of them,
+    else many random ones and the observed one. NaN where there is no difference to test.
+
+    Source: Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 2005, sec. 3.7 (matched pairs); Phipson &
+    Smyth, Permutation p-values should never be zero, 2010 (the observed one counts).
+    """
+    if math.isnan(pair.difference) or pair.clusters == 0:
+        return math.nan
+    swapped = _exchanges(pair.clusters, DRAWS if pair.figure.curve is None else DRAWS // 5, seed)
+    first, second = pair.samples
+    both = first.joined(second)
+    stay = np.ones_like(swapped) - swapped
+    found = both.under(np.hstack([swapped, stay])) - both.under(np.hstack([stay, swapped]))
+    beyond = int((np.abs(found) >= abs(pair.difference) - 1e-12).sum() + np.isnan(found).sum())
+    if pair.clusters <= _EXACT:
+        return beyond / len(found)
+    return (beyond + 1) / (len(found) + 1)
+
+
+def detectable(standard_error: float) -> float | None:
+    """The smallest true difference that a two-sided test at 5 % finds with chance 80 % at this spread; None without any.
+
+    Source: Bloom, Minimum Detectable Effects, Evaluation Review 1995: (z₀.₉₇₅ + z₀.₈) standard errors.
+    """
+    if not standard_error > 0:
+        return None
+    return (_z((1 + LEVEL) / 2) + _z(POWER)) * standard_error
+
+
+def cases_needed(n: int, standard_error: float, distance: float, tail: float) -> int | None:
+    """How many such cases would put the bound at ``tail`` clear of what is now ``distance`` away, with chance 80 %; None
+    where the distance is 0, so that no number would."""
+    if not distance > 0 or not standard_error > 0:
+        return None
+    return max(n + 1, math.ceil(n * ((_z(1 - tail) + _z(POWER)) * standard_error / distance) ** 2))
+
+
+def mcnemar(before: Sequence[bool], after: Sequence[bool]) -> tuple[int, int, float]:
+    """Cases where only the first is true, where only the second is, and the exact two-sided p that neither is likelier.
+
+    Source: McNemar, Psychometrika 1947, in its exact binomial form; 1 where the runs agree everywhere.
+    """
+    from scipy.stats import binomtest
+
+    only_before = sum(one and not other for one, other in zip(before, after, strict=True))
+    only_after = sum(other and not one for one, other in zip(before, after, strict=True))
+    apart = only_before + only_after
+    return only_before, only_after, float(binomtest(only_before, apart).pvalue) if apart else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values adjusted for being many, in the order given; NaN stays NaN and is no test.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979.
+    """
+    tests = sorted((p, place) for place, p in enumerate(p_values) if not math.isnan(p))
+    adjusted, running = list(p_values), 0.0
+    for rank, (p, place) in enumerate(tests):
+        running = max(running, min(1.0, (len(tests) - rank) * p))
+        adjusted[place] = running
+    return adjusted
+
+
+def sample(
+    figure: Figure, values: Floats, rows: Sequence[Row], codes: NDArray[np.int64], clusters: int
+) -> Sample:
+    """One run's cases as the figure takes them; ``values``, ``rows`` and cluster ``codes`` (n,) side by side."""
+    if figure.curve is None:
+        return MeanSample.of(values, codes, clusters)
+    known = ~np.isnan(values)
+    confidence = [row["confidence"] for row, has in zip(rows, known, strict=True) if has]
+    return CurveSample(
+        confidence=ordered_confidence(confidence), flags=values[known], codes=codes[known], clusters=clusters,
+        curve=figure.curve,
+    )  # fmt: skip
+
+
+def _unpaired(
+    figure: Figure, values: tuple[Floats, Floats], runs: tuple[Sequence[Row], Sequence[Row]]
+) -> tuple[int, ...]:
+    """Places where one run has the figure, the other has not, and no abstention says why."""
+    lacking = [np.isnan(side) for side in values]
+    apart = np.flatnonzero(lacking[0] != lacking[1]).tolist()
+    without = {place: runs[0 if lacking[0][place] else 1][place] for place in apart}
+    return tuple(place for place, row in without.items() if not (figure.needs_answer and row["abstained"]))
+
+
+def _adds(figure: Figure, row: Row) -> tuple[float | None, float | None]:
+    """All of a row that a figure takes, with None for NaN, so that it equals itself."""
+    value = figure.of(row)
+    return None if math.isnan(value) else value, row["confidence"] if figure.curve else None
+
+
+def _exchanges(clusters: int, draws: int, seed: int) -> Counts:
+    """(exchanges, clusters) 1 where a cluster's runs change places."""
+    if clusters <= _EXACT:
+        every = np.arange(2**clusters)
+        return ((every[:, None] >> np.arange(clusters)) & 1).astype(np.uint16)
+    return np.random.default_rng(seed).integers(0, 2, (draws, clusters), dtype=np.uint16)
+
+
+def _narrowed(tail: float, clusters: int) -> float:
+    from scipy.special import ndtr, stdtrit
+
+    freedom = clusters - 1
+    return float(ndtr(math.sqrt(clusters / freedom) * stdtrit(freedom, tail)))
+
+
+def _z(chance: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(chance))
+
+
+def _only(values: Floats) -> float:
+    return float(values[0])
