@@ -12,6 +12,7 @@ from core.command import run
 from core.options import OutputFormat, RecipeName
 from core.service import serve_cli
 from evals import cli as evals_cli
+from evals import gate_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -52,6 +53,13 @@ assay.command(
     "score",
     epilog="Example:  assay score answers.jsonl --dataset meridian --split test --out out/other",
 )(evals_cli.score)
+assay.command("compare", epilog="Example:  assay compare out/before out/after --figure recall@10")(
+    gate_cli.compare
+)
+assay.command("gate", epilog="Example:  assay gate out/run --baseline evals/baselines/meridian-brain.json")(
+    gate_cli.gate
+)
+assay.add_typer(gate_cli.baseline, name="baseline")
 
 
 @assay.command(epilog="Example:  assay app --port 8600")
