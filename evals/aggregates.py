@@ -15,8 +15,20 @@ from evals.resampled import Curve, Floats
 
 Row = Mapping[str, Any]
 Better = Literal["up", "down"]
-NOT_FIGURES = frozenset({"answerable", "abstained", "confidence", "would_be_right"})
-"""Fields of a row that are flags or scores and no figures of their own."""
+NOT_FIGURES = frozenset(
+    {
+        "answerable",
+        "abstained",
+        "confidence",
+        "would_be_right",
+        "case_id",
+        "dataset",
+        "cluster",
+        "tags",
+        "split",
+    }
+)
+"""Fields of a row that say what the case is or was decided, and are no figures of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +113,8 @@ FIGURES: Mapping[str, Figure] = {
 
 def figures_of(rows: Sequence[Row]) -> dict[str, Figure]:
     """The table, and every other number the rows hold, as a mean that an abstention may leave out."""
-    known = FIGURES.keys() | NOT_FIGURES
-    numbers = {
-        name
-        for row in rows
-        for name, value in row.items()
-        if isinstance(value, int | float) and name not in known
-    }
+    others = set().union(*rows) - FIGURES.keys() - NOT_FIGURES
+    numbers = {name for name in others if any(isinstance(row.get(name), int | float) for row in rows)}
     return {**FIGURES, **{name: _mean(name, None, needs_answer=True) for name in sorted(numbers)}}
 
 

@@ -43,9 +43,9 @@ def compare(
     output: options.FormatOption = OutputFormat.text,
 ) -> None:
     """Compare two runs of the same data: what changed, by how much, and whether chance explains it."""
-    from evals import compare_report
     from evals.baseline import load
     from evals.compare import HEADLINES, compare_runs
+    from evals.compare_report import to_json, to_markdown
 
     comparison = compare_runs(load(before), load(after), figure or HEADLINES, seed=seed)
     as_json = output is OutputFormat.json

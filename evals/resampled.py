@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.uint16]
-"""(draws, clusters): how often each cluster counts."""
+Counts = NDArray[np.uint16] | NDArray[np.float64]
+"""(draws, clusters): how often each cluster counts, a whole number; floats where there are few, as sums need them."""
 Curve = Callable[[Floats, Floats, Counts], Floats]
 """A figure of confidence (n,), flags 0 or 1 (n,) and how often each case counts (draws, n): (draws,), NaN for none."""
 
 DRAWS = 10_000
 BLOCK = 4_000_000
-"""Weights held as floats at a time."""
+"""Weights held as floats at a time, and kept as such."""
 
 
 class Sample(Protocol):
@@ -51,7 +51,7 @@ class MeanSample:
         step = max(1, BLOCK // max(1, weights.shape[1]))
         both = np.column_stack([self.total, self.count])
         for start in range(0, len(weights), step):
-            sums[start : start + step] = weights[start : start + step].astype(np.float64) @ both
+            sums[start : start + step] = weights[start : start + step].astype(np.float64, copy=False) @ both
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(sums[:, 0] / sums[:, 1], dtype=np.float64)
 
@@ -100,7 +100,8 @@ def drawn(clusters: int, seed: int) -> Counts:
     sec. 6.2 (resampling vectors).
     """
     random = np.random.default_rng(seed)
-    counts = np.empty((DRAWS, clusters), dtype=np.uint16)
+    shape = (DRAWS, clusters)
+    counts: Counts = np.empty(shape) if DRAWS * clusters <= BLOCK else np.empty(shape, dtype=np.uint16)
     step = max(1, BLOCK // max(1, clusters))
     for start in range(0, DRAWS, step):
         rows = min(step, DRAWS - start)
@@ -115,7 +116,7 @@ def drawn(clusters: int, seed: int) -> Counts:
 def auroc(confidence: Floats, answerable: Floats, weights: Counts) -> Floats:
     """``abstention.auroc`` of the cases repeated as weighted, for every row of ``weights`` (draws, n)."""
     order, starts = _tied(confidence)
-    counted = weights[:, order].astype(np.float64)
+    counted = weights[:, order].astype(np.float64, copy=False)
     positive = np.add.reduceat(counted * answerable[order], starts, axis=1)
     negative = np.add.reduceat(counted * (1 - answerable[order]), starts, axis=1)
     below = np.cumsum(negative, axis=1) - negative
@@ -131,7 +132,7 @@ def aurc(confidence: Floats, wrong: Floats, weights: Counts) -> Floats:
     t + (T − M·t/m)·(H(M+m) − H(M)), with H the harmonic numbers: the sum of (T + j·t/m) / (M + j) over j = 1 … m.
     """
     order, starts = _tied(-confidence)
-    counted = weights[:, order].astype(np.float64)
+    counted = weights[:, order].astype(np.float64, copy=False)
     tied = np.add.reduceat(counted, starts, axis=1)
     mistakes = np.add.reduceat(counted * wrong[order], starts, axis=1)
     ahead, wrong_ahead = np.cumsum(tied, axis=1) - tied, np.cumsum(mistakes, axis=1) - mistakes
