@@ -45,8 +45,9 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
     """Every rule on the cases both runs scored.
 
     A rule passes only where its bound clears the margin, at ``rules.confidence``; it is a regression where the other
-    bound lies beyond the margin, at a confidence raised for the number of rules, so that a change of nothing is called
-    one in at most 1 − confidence of all gates, however many rules they have (Bonferroni). What lies between is open.
+    bound lies beyond the margin, at a confidence raised for the number of rules (Bonferroni, at least two), so that a
+    change of nothing is called one in at most 1 − confidence of all gates, however many rules they have. What lies
+    between is open.
 
     Raises:
         DataError: other data, cases that only one run has, or a figure that one run lacks. UsageError: no such figure.
@@ -54,7 +55,7 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
     refuse_other_data(baseline, run)
     before, after = _matched(baseline, run)
     figures = figures_of([*baseline.rows, *run.rows])
-    tails = (1 - rules.confidence, (1 - rules.confidence) / max(1, len(rules.checks)))
+    tails = (1 - rules.confidence, (1 - rules.confidence) / max(2, len(rules.checks)))
     sides = Sides(before=before, after=after, failed=len(run.failed), figures=figures, tails=tails, seed=seed)
     verdicts = [verdict(check, sides, run.source) for check in rules.checks]
     return GateResult(

@@ -48,10 +48,7 @@ def compare(
     from evals.compare_report import to_json, to_markdown
 
     comparison = compare_runs(load(before), load(after), figure or HEADLINES, seed=seed)
-    as_json = output is OutputFormat.json
-    print(
-        compare_report.to_json(comparison) if as_json else compare_report.to_markdown(comparison, cases=cases)
-    )
+    print(to_json(comparison) if output is OutputFormat.json else to_markdown(comparison, cases=cases))
 
 
 def gate(

@@ -85,7 +85,7 @@ def _of_difference(check: Check, paired: Paired, tails: tuple[float, float]) -> 
     gains = sign * paired.draws
     worst = lower(gains, tails[0], paired.clusters)
     best = upper(gains, tails[1], paired.clusters)
-    never_worse = paired.unchanged or (len(gains) > 0 and bool((gains >= 0).all()))
+    never_worse = paired.unchanged or (len(gains) > 0 and bool((gains >= -_CLEAR).all()))
     status: Status = "not enough evidence"
     if paired.n and (worst > -check.limit + _CLEAR or never_worse):
         status = "pass"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evals.aggregates import Figure, Row
 from evals.metrics.abstention import ordered_confidence
-from evals.resampled import CurveSample, Floats, MeanSample, Sample, drawn
+from evals.resampled import CurveSample, Floats, MeanSample, Sample, drawn, under_both
 
 LEVEL = 0.95
 
@@ -72,13 +72,13 @@ def pair(figure: Figure, before: Sequence[Row], after: Sequence[Row], *, seed: i
         sample(figure, side[places], [rows[place] for place in places], codes, count)
         for side, rows in zip(values, (before, after), strict=True)
     )
-    whole = np.ones((1, count), dtype=np.uint16)
+    old, new = under_both(first, second, np.ones((1, count)))
     draws = np.empty(0)
     if count > 1:
-        weights = drawn(count, seed)
-        draws = second.under(weights) - first.under(weights)
+        drawn_old, drawn_new = under_both(first, second, drawn(count, seed))
+        draws = drawn_new - drawn_old
     return Paired(
-        figure=figure, before=float(first.under(whole)[0]), after=float(second.under(whole)[0]), n=len(places),
+        figure=figure, before=float(old[0]), after=float(new[0]), n=len(places),
         clusters=count, unpaired=unpaired, draws=draws, samples=(first, second),
         unchanged=all(_adds(figure, before[place]) == _adds(figure, after[place]) for place in places),
     )  # fmt: skip
