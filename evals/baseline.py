@@ -82,6 +82,8 @@ def load_baseline(path: Path) -> Run:
 
 def load(path: Path) -> Run:
     """A run folder or a baseline file, whichever is there. DataError as either."""
+    if not path.exists():
+        raise DataError(f"{path}: no such folder of a run, and no such baseline file")
     return load_run(path) if path.is_dir() else load_baseline(path)
 
 

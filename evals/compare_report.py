@@ -115,7 +115,7 @@ def _wins_and_losses(comparison: Comparison, cases: int) -> Iterator[str]:
         if name not in figures:
             continue
         lost = moved[: figures[name].losses]
-        won = moved[figures[name].losses :][::-1]
+        won = sorted(moved[figures[name].losses :], key=lambda one: (-abs(one.after - one.before), one.case))
         yield f"## {name}: {len(won)} wins, {len(lost)} losses"
         yield ""
         for title, changes in (("won", won), ("lost", lost)):

@@ -115,7 +115,7 @@ def _line(verdict: Verdict) -> str:
     signed = "–" if difference is None else f"{difference:+z.3f}"
     return (
         f"| {_SIGN[verdict.status]} {verdict.status} | `{verdict.check.label}` | {_number(verdict.baseline)} | "
-        f"{_number(verdict.run)} | {signed} | {_bounds(verdict)} | {verdict.n} | {verdict.reason} |"
+        f"{_number(verdict.run)} | {signed} | {_bounds(verdict)} | {verdict.n} | {_plain(verdict.reason)} |"
     )
 
 
