@@ -18,7 +18,7 @@ from evals.run_folder import (
     read_text,
     refuse_duplicates,
 )
-from evals.runs import written
+from evals.run_files import written
 
 FORMAT = "assay-baseline/1"
 _MANIFEST = ("dataset", "datasets", "recipe", "profile", "fingerprint", "values", "embedder", "spaces", "variant",

@@ -143,7 +143,7 @@ def _judged(
 
 def _write(places: dict[str, Path | None], texts: dict[str, str]) -> None:
     """Each report where it is wanted, and the Markdown on the page of the GitHub run where there is one."""
-    from evals.runs import written
+    from evals.run_files import written
 
     for kind, place in places.items():
         if place is not None:
