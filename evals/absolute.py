@@ -24,13 +24,14 @@ class Bounds:
     standard_error: float
     n: int
     clusters: int
+    span: tuple[float, float]
 
     def needed(self, limit: float, tail: float) -> int | None:
         """How many such cases would likely put the bound clear of ``limit``; None where no number would."""
         distance = abs(self.value - limit)
         if self.standard_error > 0 or not 0 < distance < 1:
             return cases_needed(self.n, self.standard_error, distance, tail)
-        room = 1 - self.value if limit > self.value else self.value
+        room = self.span[1] - self.value if limit > self.value else self.value - self.span[0]
         agreeing = math.log(tail) / math.log1p(-min(distance / room, 1 - 1e-9))
         return max(self.n + 1, math.ceil(agreeing * self.n / self.clusters))
 
@@ -56,21 +57,32 @@ def bounds(figure: Figure, rows: Sequence[Row], tails: tuple[float, float], *, s
     if math.isnan(value):
         low, high = -math.inf, math.inf
     elif not spread > 0:
-        low, high = _without_spread(value, len(clusters), tails)
-    elif figure.curve is None and np.isin(kept, (0.0, 1.0)).all():
+        low, high = _without_spread(value, figure.span, len(clusters), tails)
+    elif figure.is_mean and np.isin(kept, (0.0, 1.0)).all():
         low, high = _binomial(value, spread, len(kept), tails)
     else:
         low, high = lower(draws, tails[1], len(clusters)), upper(draws, tails[0], len(clusters))
-    return Bounds(value=value, low=low, high=high, standard_error=spread, n=len(kept), clusters=len(clusters))
+    return Bounds(
+        value=value,
+        low=low,
+        high=high,
+        standard_error=spread,
+        n=len(kept),
+        clusters=len(clusters),
+        span=figure.span,
+    )
 
 
-def _without_spread(value: float, clusters: int, tails: tuple[float, float]) -> tuple[float, float]:
-    """All clusters agree. Of those that would not there is, at ``tail``, at most the share 1 − tail^(1/clusters), and a
-    figure in [0, 1] can be no farther off there than its end (the exact binomial of none seen, "rule of three")."""
-    if not 0 <= value <= 1:
+def _without_spread(
+    value: float, span: tuple[float, float], clusters: int, tails: tuple[float, float]
+) -> tuple[float, float]:
+    """All clusters agree. Of those that would not there is, at ``tail``, at most the share 1 − tail^(1/clusters), and
+    there it can be no farther off than an end of its span (the exact binomial of none seen, "rule of three")."""
+    first, last = span
+    if not first <= value <= last:
         return -math.inf, math.inf
     above, below = (1 - tail ** (1 / clusters) for tail in tails)
-    return value * (1 - below), value + (1 - value) * above
+    return value - (value - first) * below, value + (last - value) * above
 
 
 def _binomial(value: float, spread: float, n: int, tails: tuple[float, float]) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import DataError
 from evals.aggregates import Row
+from evals.run_files import written
 from evals.run_folder import (
     Run,
     checked_row,
@@ -18,7 +19,6 @@ from evals.run_folder import (
     read_text,
     refuse_duplicates,
 )
-from evals.run_files import written
 
 FORMAT = "assay-baseline/1"
 _MANIFEST = ("dataset", "datasets", "recipe", "profile", "fingerprint", "values", "embedder", "spaces", "variant",
@@ -34,7 +34,7 @@ def baseline_text(run: Run) -> str:
     head = {name: run.manifest[name] for name in _MANIFEST if name in run.manifest}
     rows = sorted(run.by_case.items())
     lines = ",\n".join(_line(_compact(row)) for _, row in rows)
-    failed = _line([list(key) for key in sorted(run.failed)])
+    failed = _line([list(case) for case in sorted(run.failed)])
     return f'{{"format": {_line(FORMAT)},\n"manifest": {_line(head)},\n"failed": {failed},\n"rows": [\n{lines}\n]}}\n'
 
 
@@ -77,6 +77,7 @@ def load_baseline(path: Path) -> Run:
         manifest=manifest_of(document, str(path)),
         rows=list(checked),
         failed=frozenset(_pair(pair, path) for pair in failed),
+        failures=len(failed),
     )
 
 

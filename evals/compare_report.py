@@ -165,13 +165,13 @@ def _change_json(change: Change) -> dict[str, Any]:
     return {**asdict(change), "sentence": change.sentence}
 
 
-def _key(case: CaseKey) -> dict[str, str]:
-    return {"dataset": case[0], "case_id": case[1]}
+def _key(case: CaseKey) -> dict[str, Any]:
+    return {"dataset": case[0], "case_id": case[1], **({"repeat": case[2]} if case[2] else {})}
 
 
 def _listed(cases: Sequence[CaseKey]) -> str:
     more = f" and {len(cases) - 5} more" if len(cases) > 5 else ""
-    return ", ".join(_plain(case_id) for _, case_id in cases[:5]) + more
+    return ", ".join(_plain(case[1]) for case in cases[:5]) + more
 
 
 def _interval(change: Change) -> str:

@@ -10,7 +10,7 @@ from core.errors import DataError
 from evals.aggregates import Row, figures_of
 from evals.gate_rules import Rules
 from evals.gate_verdicts import Sides, Verdict, verdict
-from evals.run_folder import Run, refuse_other_data
+from evals.run_folder import Run, case_of, refuse_other_data
 
 PASS, REGRESSION, MISUSE, INCONCLUSIVE = 0, 1, 2, 3
 """Exit codes."""
@@ -56,7 +56,7 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
     before, after = _matched(baseline, run)
     figures = figures_of([*baseline.rows, *run.rows])
     tails = (1 - rules.confidence, (1 - rules.confidence) / max(2, len(rules.checks)))
-    sides = Sides(before=before, after=after, failed=len(run.failed), figures=figures, tails=tails, seed=seed)
+    sides = Sides(before=before, after=after, failed=run.failures, figures=figures, tails=tails, seed=seed)
     verdicts = [verdict(check, sides, run.source) for check in rules.checks]
     return GateResult(
         run=run.source,
@@ -64,7 +64,7 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
         rules=rules,
         verdicts=verdicts,
         shared=len(before),
-        failed_cases=len(run.failed),
+        failed_cases=run.failures,
         changes={
             name: (baseline.manifest.get(name), run.manifest.get(name))
             for name in _SETTINGS
@@ -76,16 +76,17 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
 def _matched(baseline: Run, run: Run) -> tuple[list[Row], list[Row]]:
     """The rows of the cases both scored, side by side. What failed in either is counted, what is nowhere is refused."""
     old, new = baseline.by_case, run.by_case
-    asked_before, asked_after = old.keys() | baseline.failed, new.keys() | run.failed
-    for missing, where, there in (
-        (asked_before - asked_after, run, baseline),
-        (asked_after - asked_before, baseline, run),
-    ):
-        if missing:
-            dataset, case_id = min(missing)
+    broken = baseline.failed | run.failed
+    for one, other in ((baseline, run), (run, baseline)):
+        lacking = {key for key in one.by_case.keys() - other.by_case.keys() if key[:2] not in broken}
+        lacking |= {(*case, 0) for case in one.failed - other.failed - set(map(case_of, other.rows))}
+        if lacking:
+            dataset, case_id, repeat = min(lacking)
+            again = f" (repeat {repeat})" if repeat else ""
             raise DataError(
-                f"{where.source} lacks {len(missing)} cases that {there.source} has, the first is {case_id!r} of "
-                f"{dataset!r}: evaluate the same cases (--split, --filter, --limit), or update the baseline"
+                f"{other.source} lacks {len(lacking)} cases that {one.source} has, the first is {case_id!r} of "
+                f"{dataset!r}{again}: evaluate the same cases (--split, --filter, --limit, --repeats), or update the "
+                "baseline"
             )
     shared = sorted(old.keys() & new.keys())
     return [old[key] for key in shared], [new[key] for key in shared]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evals.aggregates import Figure, Row
 from evals.metrics.abstention import ordered_confidence
-from evals.resampled import CurveSample, Floats, MeanSample, Sample, drawn, under_both
+from evals.resampled import CurveSample, Floats, RatioSample, Sample, drawn, under_both
 
 LEVEL = 0.95
 
@@ -110,10 +110,11 @@ def sample(
     figure: Figure, values: Floats, rows: Sequence[Row], codes: NDArray[np.int64], clusters: int
 ) -> Sample:
     """One run's cases as the figure takes them; ``values``, ``rows`` and cluster ``codes`` (n,) side by side."""
-    if figure.curve is None:
-        return MeanSample.of(values, codes, clusters)
     known = ~np.isnan(values)
-    confidence = [row["confidence"] for row, has in zip(rows, known, strict=True) if has]
+    counted = [row for row, has in zip(rows, known, strict=True) if has]
+    if figure.curve is None:
+        return RatioSample.of(*figure.parts(counted), codes[known], clusters)
+    confidence = [row["confidence"] for row in counted]
     return CurveSample(
         confidence=ordered_confidence(confidence), flags=values[known], codes=codes[known], clusters=clusters,
         curve=figure.curve,

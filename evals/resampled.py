@@ -32,27 +32,31 @@ class Sample(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeanSample:
-    """Sums and numbers of cases by cluster, (clusters,) each: a mean needs no more."""
+class RatioSample:
+    """Sums by cluster, which is all that a mean of ratios needs: ``above`` and ``below`` the line, (parts, clusters)
+    each. A plain mean is one part, with cases counted below the line."""
 
-    total: Floats
-    count: Floats
+    above: Floats
+    below: Floats
 
     @classmethod
-    def of(cls, values: Floats, codes: NDArray[np.int64], clusters: int) -> MeanSample:
-        """Of per-case ``values`` (n,), NaN where a case has none, and the cluster ``codes`` (n,)."""
-        known = ~np.isnan(values)
-        total = np.bincount(codes[known], weights=values[known], minlength=clusters).astype(np.float64)
-        return cls(total=total, count=np.bincount(codes[known], minlength=clusters).astype(np.float64))
+    def of(cls, above: Floats, below: Floats, codes: NDArray[np.int64], clusters: int) -> RatioSample:
+        """Of what each case adds, (parts, n) each, and the cluster ``codes`` (n,)."""
+        summed = [
+            [np.bincount(codes, weights=part, minlength=clusters) for part in side] for side in (above, below)
+        ]
+        return cls(
+            above=np.asarray(summed[0], dtype=np.float64), below=np.asarray(summed[1], dtype=np.float64)
+        )
 
     def under(self, weights: Counts) -> Floats:
         """See ``Sample``."""
-        return _ratios(weights, self.total, self.count)[0]
+        return _ratios(weights, self)[0]
 
-    def joined(self, other: MeanSample) -> MeanSample:
+    def joined(self, other: RatioSample) -> RatioSample:
         """Both, the other's clusters after these."""
-        return MeanSample(
-            total=np.concatenate([self.total, other.total]), count=np.concatenate([self.count, other.count])
+        return RatioSample(
+            above=np.hstack([self.above, other.above]), below=np.hstack([self.below, other.below])
         )
 
 
@@ -88,10 +92,8 @@ class CurveSample:
 
 def under_both(first: Sample, second: Sample, weights: Counts) -> tuple[Floats, Floats]:
     """Two runs under the same weights, (draws,) each."""
-    if isinstance(first, MeanSample) and isinstance(
-        second, MeanSample
-    ):  # the weights are read once: twice as fast
-        before, after = _ratios(weights, first.total, first.count, second.total, second.count)
+    if isinstance(first, RatioSample) and isinstance(second, RatioSample):
+        before, after = _ratios(weights, first, second)  # the weights are read once: twice as fast
         return before, after
     return first.under(weights), second.under(weights)
 
@@ -149,16 +151,17 @@ def aurc(confidence: Floats, wrong: Floats, weights: Counts) -> Floats:
         return np.asarray(area / tied.sum(axis=1), dtype=np.float64)
 
 
-def _ratios(weights: Counts, *sums: Floats) -> list[Floats]:
-    """Weighted total by weighted count, for (total, count) after (total, count) of ``sums``, (clusters,) each."""
-    columns = np.column_stack(sums)
-    weighted = np.empty((len(weights), len(sums)))
+def _ratios(weights: Counts, *samples: RatioSample) -> list[Floats]:
+    """(draws,) for each sample: the mean of its weighted ratios, NaN where one has nothing below the line."""
+    columns = np.vstack([side for sample in samples for side in (sample.above, sample.below)]).T
+    weighted = np.empty((len(weights), columns.shape[1]))
     step = max(1, BLOCK // max(1, weights.shape[1]))
     for start in range(0, len(weights), step):
         block = weights[start : start + step].astype(np.float64, copy=False)
         weighted[start : start + step] = block @ columns
+    parts = np.split(weighted, 2 * len(samples), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return [weighted[:, place] / weighted[:, place + 1] for place in range(0, len(sums), 2)]
+        return [(parts[place] / parts[place + 1]).mean(axis=1) for place in range(0, len(parts), 2)]
 
 
 def _tied(values: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -15,8 +15,10 @@ from core.ingest.items import Problem
 from evals.aggregates import Row
 from evals.formats.lines import json_lines, parsed
 
-CaseKey = tuple[str, str]
-"""Dataset and case_id: what cases of two runs are matched by."""
+CaseKey = tuple[str, str, int]
+"""Dataset, case_id and repeat (0 unless cases were asked several times): what rows of two runs are matched by."""
+Case = tuple[str, str]
+"""Dataset and case_id."""
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "case_id": ((str,), "a text"),
     "dataset": ((str,), "a text"),
@@ -34,12 +36,14 @@ _SAME_DATA = ("datasets", "variant", "excluded")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A finished run, or the baseline kept of one. ``rows`` in the order they stand, ``failed`` the cases that broke."""
+    """A finished run, or the baseline kept of one. ``rows`` in the order they stand, ``failed`` the cases that broke
+    (where they are repeated: at least once) and ``failures`` how often one did."""
 
     source: str
     manifest: Mapping[str, Any]
     rows: Sequence[Row]
-    failed: frozenset[CaseKey]
+    failed: frozenset[Case]
+    failures: int
 
     @property
     def by_case(self) -> dict[CaseKey, Row]:
@@ -48,7 +52,12 @@ class Run:
 
 
 def key_of(row: Mapping[str, Any]) -> CaseKey:
-    """What a row or a failure is matched by."""
+    """What a row is matched by."""
+    return str(row["dataset"]), str(row["case_id"]), int(row.get("repeat", 0))
+
+
+def case_of(row: Mapping[str, Any]) -> Case:
+    """The case of a row or a failure."""
     return str(row["dataset"]), str(row["case_id"])
 
 
@@ -68,9 +77,10 @@ def load_run(folder: Path) -> Run:
         source=str(folder),
         manifest=manifest_of(summary, f"{folder / 'summary.json'}"),
         rows=rows,
-        failed=frozenset(map(key_of, failures)),
+        failed=frozenset(map(case_of, failures)),
+        failures=len(failures),
     )
-    _refuse_another_summary(run, summary, len(failures))
+    _refuse_another_summary(run, summary)
     return run
 
 
@@ -115,6 +125,8 @@ def checked_row(row: Mapping[str, Any], where: str) -> Row:
             raise DataError(f"{where}: {name} is {value}, which is no figure")
     if not all(isinstance(value, str) for value in row["tags"].values()):
         raise DataError(f"{where}: tags must have texts as values, got {row['tags']!r}")
+    if type(row.get("repeat", 0)) is not int:
+        raise DataError(f"{where}: repeat must be a whole number, got {row['repeat']!r}")
     ranking = row.get("ranking", [])
     if not isinstance(ranking, list) or not all(isinstance(key, str) for key in ranking):
         raise DataError(f"{where}: ranking must be a list of texts, got {ranking!r}")
@@ -183,28 +195,27 @@ def _failures(path: Path) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def _refuse_another_summary(run: Run, summary: Mapping[str, Any], failures: int) -> None:
+def _refuse_another_summary(run: Run, summary: Mapping[str, Any]) -> None:
     """The files of a folder are written one by one: those of two runs, or fewer lines than were written, do not fit."""
-    counted = {"scored": len(run.rows), "failed": failures}
-    if summary.get("cases") != counted:
+    cases = {"scored": len(run.rows), "failed": run.failures}
+    if summary.get("cases") != cases:
         raise DataError(
-            f"{run.source}: rows.jsonl and failures.jsonl hold {counted['scored']} and {counted['failed']} cases, "
+            f"{run.source}: rows.jsonl and failures.jsonl hold {cases['scored']} and {cases['failed']} cases, "
             f"summary.json tells of {summary.get('cases')}: a file is cut off, or of another run; run `assay eval` again"
         )
     for name, figure in summary.items():
         values = [float(row[name]) for row in run.rows if isinstance(row.get(name), int | float)]
-        told = figure.get("value") if isinstance(figure, dict) and "interval" in figure else None
-        if (
-            values
-            and told is not None
-            and not math.isclose(math.fsum(values) / len(values), told, abs_tol=1e-9)
-        ):
+        if not values or not isinstance(figure, dict) or figure.get("n") != len(values):
+            continue  # no mean of what the rows say under that name
+        mean, told = math.fsum(values) / len(values), figure.get("value")
+        if not isinstance(told, int | float) or not math.isclose(mean, told, abs_tol=1e-9):
             raise DataError(
-                f"{run.source}: the mean {name} of rows.jsonl is {math.fsum(values) / len(values):.6f}, summary.json "
-                f"has {told:.6f}: the files are of two runs; run `assay eval` again"
+                f"{run.source}: the mean {name} of rows.jsonl is {mean:.6f}, summary.json has {told!r}: the files are of "
+                "two runs; run `assay eval` again"
             )
-    twice = run.by_case.keys() & run.failed
-    if twice:
+    repeated = any("repeat" in row for row in run.rows)  # of which some may break and some not
+    twice = set(map(case_of, run.rows)) & run.failed
+    if twice and not repeated:
         raise DataError(f"{run.source}: case {min(twice)[1]!r} is in rows.jsonl and in failures.jsonl")
 
 

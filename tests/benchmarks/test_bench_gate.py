@@ -53,7 +53,7 @@ def run_of(scores: Scores, figure: str, *, cluster_size: int) -> Run:
         for place, score in enumerate(scores.tolist())
     ]  # fmt: skip
     manifest = {"datasets": {"d": "same"}, "variant": "near-miss", "excluded": "nothing"}
-    return Run(source="simulated", manifest=manifest, rows=rows, failed=frozenset())
+    return Run(source="simulated", manifest=manifest, rows=rows, failed=frozenset(), failures=0)
 
 
 def simulated(draw: Draw, check: Check, count: int, *, cluster_size: int = 1) -> Shares:

@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import UsageError
 from evals.aggregates import FIGURES, figure_named, figures_of
+from evals.paired import pair
 from evals.scoring import summarised
 
 MakeRow = Callable[..., dict[str, Any]]
@@ -41,6 +42,7 @@ NONE = None
         ("over_refusal_rate", {"answerable": True, "abstained": True}, 1.0),
         ("over_refusal_rate", {"answerable": True}, 0.0),
         ("over_refusal_rate", {"answerable": False}, NONE),
+        ("balanced_accuracy", {"answerable": None}, NONE),
         ("auroc", {"answerable": False}, 0.0),
         ("auroc", {"answerable": None}, NONE),
         ("aurc", {"would_be_right": True}, 0.0),
@@ -50,6 +52,26 @@ NONE = None
 def test_what_a_case_adds(make_row: MakeRow, name: str, fields: dict[str, Any], adds: float | None) -> None:
     (value,) = FIGURES[name].values([make_row("c", **fields)])
     assert value == pytest.approx(np.nan if adds is None else adds, nan_ok=True)
+
+
+def test_both_kinds_weigh_the_same(make_row: MakeRow) -> None:
+    """Of three answerable cases two are answered, one rightly; of two that are not, one is."""
+    rows = [
+        make_row("a"), make_row("b", correct=False), make_row("c", abstained=True, correct=False),
+        make_row("d", answerable=False, correct=False), make_row("e", answerable=False, abstained=True),
+        make_row("f", answerable=None, correct=None),
+    ]  # fmt: skip
+    expected = {
+        "balanced_correct": (1 / 3 + 1 / 2) / 2,
+        "balanced_accuracy": (2 / 3 + 1 / 2) / 2,
+        "reliability": ((1 - 1 + 0) / 3 + (-1 + 0) / 2) / 2,
+        "decision_f1": (2 * 2 / (3 + 3) + 2 * 1 / (2 + 2)) / 2,
+    }
+    for name, value in expected.items():
+        paired = pair(FIGURES[name], rows, [dict(row) for row in rows])
+        assert (paired.before, paired.n) == (pytest.approx(value), 5), name
+        of_one_kind = FIGURES[name].values([row for row in rows if row["answerable"]])
+        assert np.isnan(of_one_kind).all(), name
 
 
 def test_another_number_in_the_rows_is_a_figure_of_theirs(make_row: MakeRow) -> None:

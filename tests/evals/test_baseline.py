@@ -44,9 +44,9 @@ def test_a_baseline_is_read_back_to_the_bit(
     assert baseline_text(read) == file.read_text(encoding="utf-8")
     assert read.failed == {("main", "c")}
     for row in read.rows:
-        kept = run.by_case["main", row["case_id"]]
+        kept = run.by_case["main", row["case_id"], 0]
         assert row == {name: kept[name] for name in row}
-    assert read.by_case["main", "b"].keys() >= {"mrr", "em", "tags", "cluster"}
+    assert read.by_case["main", "b", 0].keys() >= {"mrr", "em", "tags", "cluster"}
     assert load(file).rows == read.rows
     assert load(tmp_path / "run").rows == run.rows
 

@@ -96,7 +96,7 @@ def test_what_one_run_lacks_is_left_out_and_said(make_row: MakeRow, write_run: W
         write_run("new", [make_row("b", mrr=None), make_row("c", mrr=1.0), make_row("d", mrr=1.0)])
     )
     comparison = compare_runs(old, new)
-    assert (comparison.only_before, comparison.only_after) == ([("main", "a")], [("main", "d")])
+    assert (comparison.only_before, comparison.only_after) == ([("main", "a", 0)], [("main", "d", 0)])
     mrr = change_of(comparison.changes, "mrr")
     assert (mrr.n, mrr.unpaired, mrr.before, mrr.after) == (1, 1, 0.5, 1.0)
     text = to_markdown(comparison)
@@ -114,7 +114,11 @@ def test_rank_changes_by_hand(make_row: MakeRow) -> None:
     old = make_row("a", ranking=["d1", "d2", "d3", "d4"])
     new = make_row("a", ranking=["d3", "d2", "d1", "d9"])
     assert rank_change(old, new) == RankChange(
-        case=("main", "a"), promoted={"d3": (3, 1)}, demoted={"d1": (1, 3)}, dropped={"d4": 4}, new={"d9": 4}
+        case=("main", "a", 0),
+        promoted={"d3": (3, 1)},
+        demoted={"d1": (1, 3)},
+        dropped={"d4": 4},
+        new={"d9": 4},
     )
     assert rank_change(old, old) is None
 
@@ -129,7 +133,7 @@ def test_the_worst_change_comes_first(make_row: MakeRow, name: str, first: str) 
         make_row("d"),
     ]
     changes = case_changes(FIGURES[name], old, new)
-    assert changes[0].case == ("main", first)
+    assert changes[0].case == ("main", first, 0)
     assert "d" not in {change.case[1] for change in changes}
     assert case_changes(FIGURES["auroc"], old, new) == []
 

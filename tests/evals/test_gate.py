@@ -20,7 +20,7 @@ MANIFEST = {"datasets": {"main": "hash"}, "variant": "near-miss", "excluded": "n
 def run_of(rows: list[dict[str, Any]], *, failed: list[str] | None = None, **manifest: Any) -> Run:
     return Run(
         source="run", manifest={**MANIFEST, **manifest}, rows=rows,
-        failed=frozenset(("main", one) for one in failed or ()),
+        failed=frozenset(("main", one) for one in failed or ()), failures=len(failed or ()),
     )  # fmt: skip
 
 
@@ -230,6 +230,23 @@ def test_rows_are_paired_by_what_they_are_and_not_by_where_they_stand(make_row: 
     (verdict,) = judge(run_of(old[::-1]), run_of(sorted(old, key=key_of)), rules).verdicts
     assert verdict.reason == "the same for each of 100 cases"
     assert (verdict.low, verdict.high) == (0.0, 0.0)
+
+
+def test_repeats_are_paired_with_repeats(make_row: MakeRow) -> None:
+    """Three repeats of a case stand on one document, and add no evidence of other documents."""
+    old = [
+        make_row(f"c{n}", repeat=repeat, cluster=f"d{n}", mrr=n / 20)
+        for n in range(20)
+        for repeat in range(3)
+    ]
+    rules = Rules(checks=(Check(figure="mrr", kind="max_drop", limit=0.0),))
+    (verdict,) = judge(run_of([dict(row) for row in old]), run_of(old), rules).verdicts
+    assert (verdict.status, verdict.n) == ("pass", 60)
+    with pytest.raises(DataError, match=r"lacks 20 cases .* 'c0' of 'main' \(repeat 2\): .*--repeats"):
+        judge(run_of([row for row in old if row["repeat"] < 2]), run_of(old), rules)
+    one_broke = judge(run_of([row for row in old if (row["case_id"], row["repeat"]) != ("c3", 1)], failed=["c3"]),
+                      run_of(old), rules)  # fmt: skip
+    assert (one_broke.shared, one_broke.failed_cases) == (59, 1)
 
 
 def test_settings_that_differ_are_said(make_row: MakeRow) -> None:

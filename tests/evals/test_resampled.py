@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 
 from evals import resampled
 from evals.metrics import abstention
-from evals.resampled import CurveSample, MeanSample, drawn, under_both
+from evals.resampled import CurveSample, RatioSample, drawn, under_both
 
 CASES = st.lists(
     st.tuples(st.sampled_from([-np.inf, 0.1, 0.4, 0.4000001, 0.9]), st.booleans(), st.integers(0, 3)),
     min_size=1,
     max_size=12,
 )
+
+
+def mean_of(values: np.ndarray, codes: np.ndarray, clusters: int) -> RatioSample:
+    return RatioSample.of(values[None], np.ones((1, len(values))), codes, clusters)
 
 
 @given(CASES)
@@ -47,7 +51,7 @@ def test_many_clusters_are_drawn_in_blocks_and_the_same_each_time(monkeypatch: p
     assert parts.dtype == np.uint16
     assert np.array_equal(whole, parts)
     values, codes = np.random.default_rng(0).random(120), np.arange(120) % 50
-    mean = MeanSample.of(values, codes, 50)
+    mean = mean_of(values, codes, 50)
     for row in (0, 9_999):
         repeated = np.concatenate(
             [np.repeat(values[codes == code], int(parts[row, code])) for code in range(50)]
@@ -55,15 +59,25 @@ def test_many_clusters_are_drawn_in_blocks_and_the_same_each_time(monkeypatch: p
         assert mean.under(parts)[row] == pytest.approx(repeated.mean())
 
 
-def test_a_mean_leaves_out_what_is_not_there() -> None:
-    sample = MeanSample.of(np.array([1.0, np.nan, 0.0, 0.5]), np.array([0, 0, 1, 2]), 4)
+def test_where_no_case_is_left_there_is_no_mean() -> None:
+    sample = mean_of(np.array([1.0, 0.0, 0.5]), np.array([0, 1, 2]), 4)
     weights = np.array([[1, 1, 1, 1], [2, 1, 0, 5], [0, 0, 0, 9]], dtype=np.uint16)
     assert sample.under(weights) == pytest.approx([0.5, 2 / 3, np.nan], nan_ok=True)
 
 
+def test_a_mean_of_ratios() -> None:
+    """Two parts: sums 1 and 3 over 2 and 4, then, the second cluster twice, 1 and 5 over 3 and 6."""
+    sample = RatioSample.of(
+        np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([0, 1]), 2
+    )
+    assert sample.under(np.array([[1.0, 1.0], [1.0, 2.0]])) == pytest.approx(
+        [(1 / 2 + 3 / 4) / 2, (1 / 3 + 5 / 6) / 2]
+    )
+
+
 def test_runs_stand_side_by_side() -> None:
-    first = MeanSample.of(np.array([1.0, 0.0]), np.array([0, 1]), 2)
-    second = MeanSample.of(np.array([0.5, 0.25]), np.array([0, 1]), 2)
+    first = mean_of(np.array([1.0, 0.0]), np.array([0, 1]), 2)
+    second = mean_of(np.array([0.5, 0.25]), np.array([0, 1]), 2)
     weights = drawn(2, 0)
     old, new = under_both(first, second, weights)
     assert old == pytest.approx(first.under(weights))

@@ -25,7 +25,7 @@ def test_a_run_is_read_whole(make_row: MakeRow, write_run: WriteRun) -> None:
     run = load_run(write_run("run", rows, failed=["c"]))
     assert run.rows == rows
     assert run.failed == {("main", "c")}
-    assert run.by_case[("main", "a")]["mrr"] is None
+    assert run.by_case["main", "a", 0]["mrr"] is None
     assert run.manifest["datasets"] == {"main": "hash"}
 
 
@@ -41,6 +41,7 @@ def test_a_run_is_read_whole(make_row: MakeRow, write_run: WriteRun) -> None:
         ("confidence", "true", r"rows\.jsonl:2: confidence must be a number or null, got True"),
         ("case_id", "7", r"rows\.jsonl:2: case_id must be a text, got 7"),
         ("tags", '{"k": 1}', r"rows\.jsonl:2: tags must have texts as values"),
+        ("repeat", "0.5", r"rows\.jsonl:2: repeat must be a whole number, got 0\.5"),
         ("ranking", '"d1"', r"rows\.jsonl:2: ranking must be a list of texts, got 'd1'"),
     ],
 )
@@ -89,6 +90,26 @@ def test_a_case_there_twice_is_refused(make_row: MakeRow, write_run: WriteRun) -
     assert len(load_run(other).rows) == 2
 
 
+def test_a_case_asked_several_times_is_there_once_a_repeat(make_row: MakeRow, write_run: WriteRun) -> None:
+    rows = [make_row("a", repeat=0), make_row("a", repeat=1), make_row("b", repeat=0)]
+    run = load_run(write_run("run", rows, failed=["b", "c", "c"]))
+    assert run.by_case.keys() == {("main", "a", 0), ("main", "a", 1), ("main", "b", 0)}
+    assert (run.failed, run.failures) == ({("main", "b"), ("main", "c")}, 3)
+    with pytest.raises(DataError, match=r"rows\.jsonl:2: case 'a' of 'main' is there twice"):
+        load_run(write_run("twice", [make_row("a", repeat=1), make_row("a", repeat=1)]))
+
+
+def test_a_mean_that_counts_more_than_the_rows_say_is_not_compared(
+    make_row: MakeRow, write_run: WriteRun
+) -> None:
+    """A summary may count an abstention as the empty answer, which no row says."""
+    folder = write_run("run", [make_row("a", exact_match=1.0), make_row("b", exact_match=None)])
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    summary["exact_match"] = {"value": 0.5, "interval": [0.0, 1.0], "n": 2, "missing": 0}
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    assert len(load_run(folder).rows) == 2
+
+
 def test_rows_of_another_run_than_the_summarys_are_refused(make_row: MakeRow, write_run: WriteRun) -> None:
     folder = write_run("run", [make_row("a", mrr=0.5), make_row("b", mrr=0.25)])
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
@@ -97,7 +118,7 @@ def test_rows_of_another_run_than_the_summarys_are_refused(make_row: MakeRow, wr
     assert len(load_run(folder).rows) == 2
     summary["mrr"]["value"] = 0.38
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
-    with pytest.raises(DataError, match=r"mean mrr of rows\.jsonl is 0\.375000, summary\.json has 0\.380000"):
+    with pytest.raises(DataError, match=r"mean mrr of rows\.jsonl is 0\.375000, summary\.json has 0\.38:"):
         load_run(folder)
 
 
