@@ -9,16 +9,9 @@ from typing import Any
 
 from core.errors import DataError
 from evals.aggregates import Row
+from evals.row_reading import checked_row, json_object, read_text, refuse_duplicates
 from evals.run_files import written
-from evals.run_folder import (
-    Run,
-    checked_row,
-    json_object,
-    load_run,
-    manifest_of,
-    read_text,
-    refuse_duplicates,
-)
+from evals.run_folder import Run, load_run, manifest_of
 
 FORMAT = "assay-baseline/1"
 _MANIFEST = ("dataset", "datasets", "recipe", "profile", "fingerprint", "values", "embedder", "spaces", "variant",

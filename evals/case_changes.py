@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.aggregates import Figure, Row
-from evals.run_folder import CaseKey, key_of
+from evals.row_reading import CaseKey, key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from core.errors import DataError
 from evals.aggregates import Figure, Row, figure_named, figures_of
 from evals.case_changes import CaseChange, RankChange, case_changes, rank_changes
 from evals.paired import Paired, pair
-from evals.run_folder import CaseKey, Run, refuse_other_data
+from evals.row_reading import CaseKey
+from evals.run_folder import Run, refuse_other_data
 from evals.significance import detectable, holm, mcnemar, permutation_p
 
 HEADLINES = ("ndcg@10", "citation_f1", "correct")

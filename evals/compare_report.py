@@ -11,7 +11,7 @@ from typing import Any
 from core.render import printable
 from evals.case_changes import CaseChange, RankChange
 from evals.compare import ALPHA, Change, Comparison
-from evals.run_folder import CaseKey
+from evals.row_reading import CaseKey
 
 
 def to_json(comparison: Comparison) -> str:

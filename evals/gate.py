@@ -10,7 +10,8 @@ from core.errors import DataError
 from evals.aggregates import Row, figures_of
 from evals.gate_rules import Rules
 from evals.gate_verdicts import Sides, Verdict, verdict
-from evals.run_folder import Run, case_of, refuse_other_data
+from evals.row_reading import case_of
+from evals.run_folder import Run, refuse_other_data
 
 PASS, REGRESSION, MISUSE, INCONCLUSIVE = 0, 1, 2, 3
 """Exit codes."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from core.errors import UsageError
 from evals.aggregates import FIGURES
-from evals.run_folder import read_text
+from evals.row_reading import read_text
 
 Kind = Literal["max_drop", "max_rise", "max", "min"]
 Inconclusive = Literal["exit 3", "pass", "fail"]

@@ -11,7 +11,8 @@ import pytest
 from core.errors import DataError, UsageError
 from evals.gate import GateResult, judge
 from evals.gate_rules import DEFAULT, Check, Rules
-from evals.run_folder import Run, key_of
+from evals.row_reading import key_of
+from evals.run_folder import Run
 
 MakeRow = Callable[..., dict[str, Any]]
 MANIFEST = {"datasets": {"main": "hash"}, "variant": "near-miss", "excluded": "nothing", "recipe": "brain"}
