@@ -13,7 +13,7 @@ from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import datasets_cli, export_cli
+from evals import datasets_cli, export_cli, gate_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -68,6 +68,13 @@ assay.add_typer(
 assay.command("export", epilog="Example:  assay export meridian --to ragas --out meridian.ragas.jsonl")(
     export_cli.export
 )
+assay.command("compare", epilog="Example:  assay compare out/before out/after --figure recall@10")(
+    gate_cli.compare
+)
+assay.command("gate", epilog="Example:  assay gate out/run --baseline evals/baselines/meridian-brain.json")(
+    gate_cli.gate
+)
+assay.add_typer(gate_cli.baseline, name="baseline")
 
 
 @assay.command(epilog="Example:  assay app --port 8600")

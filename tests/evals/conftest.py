@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,3 +45,40 @@ def make_trace() -> Callable[..., Trace]:
         )  # fmt: skip
 
     return make
+
+
+@pytest.fixture
+def make_row() -> Callable[..., dict[str, Any]]:
+    """``make_row("c1", mrr=0.5)``: a scored row of an answered, answerable case, alone on its document."""
+
+    def make(case_id: str, **fields: Any) -> dict[str, Any]:
+        return {
+            "case_id": case_id, "dataset": "main", "cluster": f"main\x1f{case_id}", "tags": {}, "answerable": True,
+            "abstained": False, "confidence": 0.5, "correct": True, "would_be_right": True, "ranking": [], **fields,
+        }  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def write_run(tmp_path: Path) -> Callable[..., Path]:
+    """``write_run("a", rows)``: a finished run's folder, with ``failed`` case ids and changes to its manifest."""
+
+    def write(
+        name: str, rows: Sequence[dict[str, Any]], *, failed: Iterable[str] = (), **manifest: Any
+    ) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        failures = [
+            {"case_id": one, "dataset": "main", "error": "DataError", "message": "?"} for one in failed
+        ]
+        for file, lines in (("rows.jsonl", rows), ("failures.jsonl", failures)):
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            (folder / file).write_text(text, encoding="utf-8")
+        whole = {"dataset": "main", "datasets": {"main": "hash"}, "variant": "near-miss", "excluded": "nothing",
+                 "recipe": "brain", "profile": "default", **manifest}  # fmt: skip
+        summary = {"cases": {"scored": len(rows), "failed": len(failures)}, "manifest": whole}
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        return folder
+
+    return write

@@ -1,0 +1,107 @@
+"""What a row adds to each figure, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import UsageError
+from evals.aggregates import FIGURES, figure_named, figures_of
+from evals.paired import pair
+from evals.scoring import summarised
+
+MakeRow = Callable[..., dict[str, Any]]
+NONE = None
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "adds"),
+    [
+        ("mrr", {"mrr": 0.25}, 0.25),
+        ("mrr", {"mrr": None}, NONE),
+        ("mrr", {}, NONE),
+        ("correct", {"correct": False}, 0.0),
+        ("correct", {"correct": None}, NONE),
+        ("citation_f1", {"citation_precision": 0.5, "citation_recall": 1.0}, 2 / 3),
+        ("citation_f1", {"citation_precision": 0.0, "citation_recall": 0.0}, 0.0),
+        ("citation_f1", {"citation_precision": None, "citation_recall": None}, NONE),
+        ("citation_f1", {"citation_precision": 0.5, "citation_recall": 1.0, "citation_f1": 0.7}, 0.7),
+        ("coverage", {"abstained": True}, 0.0),
+        ("coverage", {"abstained": False}, 1.0),
+        ("selective_risk", {"correct": True}, 0.0),
+        ("selective_risk", {"correct": False}, 1.0),
+        ("selective_risk", {"correct": None}, NONE),
+        ("selective_risk", {"correct": True, "abstained": True}, NONE),
+        ("false_answer_rate", {"answerable": False}, 1.0),
+        ("false_answer_rate", {"answerable": False, "abstained": True}, 0.0),
+        ("false_answer_rate", {"answerable": True}, NONE),
+        ("false_answer_rate", {"answerable": None}, NONE),
+        ("over_refusal_rate", {"answerable": True, "abstained": True}, 1.0),
+        ("over_refusal_rate", {"answerable": True}, 0.0),
+        ("over_refusal_rate", {"answerable": False}, NONE),
+        ("balanced_accuracy", {"answerable": None}, NONE),
+        ("auroc", {"answerable": False}, 0.0),
+        ("auroc", {"answerable": None}, NONE),
+        ("aurc", {"would_be_right": True}, 0.0),
+        ("aurc", {"would_be_right": None}, NONE),
+    ],
+)
+def test_what_a_case_adds(make_row: MakeRow, name: str, fields: dict[str, Any], adds: float | None) -> None:
+    (value,) = FIGURES[name].values([make_row("c", **fields)])
+    assert value == pytest.approx(np.nan if adds is None else adds, nan_ok=True)
+
+
+def test_both_kinds_weigh_the_same(make_row: MakeRow) -> None:
+    """Of three answerable cases two are answered, one rightly; of two that are not, one is."""
+    rows = [
+        make_row("a"), make_row("b", correct=False), make_row("c", abstained=True, correct=False),
+        make_row("d", answerable=False, correct=False), make_row("e", answerable=False, abstained=True),
+        make_row("f", answerable=None, correct=None),
+    ]  # fmt: skip
+    expected = {
+        "balanced_correct": (1 / 3 + 1 / 2) / 2,
+        "balanced_accuracy": (2 / 3 + 1 / 2) / 2,
+        "reliability": ((1 - 1 + 0) / 3 + (-1 + 0) / 2) / 2,
+        "decision_f1": (2 * 2 / (3 + 3) + 2 * 1 / (2 + 2)) / 2,
+    }
+    for name, value in expected.items():
+        paired = pair(FIGURES[name], rows, [dict(row) for row in rows])
+        assert (paired.before, paired.n) == (pytest.approx(value), 5), name
+        of_one_kind = FIGURES[name].values([row for row in rows if row["answerable"]])
+        assert np.isnan(of_one_kind).all(), name
+
+
+def test_another_number_in_the_rows_is_a_figure_of_theirs(make_row: MakeRow) -> None:
+    rows = [make_row("a", em=None, model="m"), make_row("b", em=True, spans=[1], cost=0.25)]
+    figures = figures_of(rows)
+    assert figures.keys() - FIGURES.keys() == {"em", "cost"}
+    assert figure_named("em", figures).values(rows) == pytest.approx([np.nan, 1.0], nan_ok=True)
+    assert figures["em"].better is None
+    with pytest.raises(UsageError, match=r"no figure 'emm' in these runs; there are ndcg@10, .*cost, em"):
+        figure_named("emm", figures)
+
+
+def test_means_are_those_of_the_summary(make_row: MakeRow) -> None:
+    random = np.random.default_rng(3)
+    rows = []
+    for number in range(60):
+        answerable, abstained, right = (bool(flag) for flag in random.random(3) < 0.6)
+        metrics = {name: float(random.random()) for name in FIGURES if "@" in name or name in ("mrr", "map")}
+        cited = dict.fromkeys(("citation_precision", "citation_recall"))
+        if answerable and not abstained:
+            cited = {name: float(random.random()) for name in cited}
+        rows.append(
+            make_row(
+                f"c{number}", answerable=answerable, abstained=abstained, correct=right, **metrics, **cited
+            )
+        )
+    summary = summarised(rows, seed=0)
+    shared = FIGURES.keys() & summary.keys() - {"auroc", "aurc"}
+    assert shared >= {"ndcg@10", "correct", "coverage", "selective_risk", "citation_recall"}
+    for name in shared:
+        values = FIGURES[name].values(rows)
+        assert np.nanmean(values) == pytest.approx(summary[name].value), name
+        assert np.count_nonzero(~np.isnan(values)) == summary[name].n, name
