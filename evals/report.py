@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from evals.figures import Extremes
+from evals.legend import ABOUT, OPTIONAL, PARTS, why_missing, why_no_value
 from evals.stats import Estimate
 
-ABOUT = {
-    "ndcg@10": "ranking quality of the first 10, 1 is ideal",
-    "recall@5": "share of the gold evidence among the first 5",
-    "recall@10": "share of the gold evidence among the first 10",
-    "precision@10": "share of the first 10 that is gold",
-    "mrr": "1 / rank of the first gold evidence",
-    "map": "mean precision at the gold evidence",
-    "hit@1": "the first is gold",
-    "citation_precision": "share of the cited evidence that is gold, of answerable cases that were answered",
-    "citation_recall": "share of the gold evidence that is cited, of answerable cases that were answered",
-    "correct": "answered citing gold, or rightly abstained",
-    "coverage": "share answered",
-    "selective_risk": "share of the answered that is wrong, lower is better",
-    "answered_answerable": "share answered of the answerable; the rest is over-refusal",
-    "answered_unanswerable": "share answered of the unanswerable (false answers), lower is better",
-    "auroc": "chance that an answerable case has more confidence than an unanswerable one",
-    "aurc": "area under the risk-coverage curve, lower is better",
-}
 
-NO_GOLD = "have no relevant gold evidence"
-_NOT_CITED = "are unanswerable, were abstained from, or have no gold evidence"
-_UNKNOWN = "have hidden labels, or can be answered but have no gold evidence"
-_WHY = {
-    "citation_precision": _NOT_CITED,
-    "citation_recall": _NOT_CITED,
-    "correct": _UNKNOWN,
-    "selective_risk": _UNKNOWN,
-    "aurc": _UNKNOWN,
-    "auroc": "have hidden labels",
-}
-_NO_VALUE = {
-    "auroc": "needs both answerable and unanswerable cases",
-    "selective_risk": "nothing was answered",
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What stands beside the figures. ``extremes``: what figures would be for one who always abstains and one who
+    always answers; ``by_kind``: figures by kind of unanswerable case; ``metric_errors``: for each metric that broke, the
+    cases on which it did and how."""
+
+    extremes: Mapping[str, Extremes] = field(default_factory=dict)
+    by_kind: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    metric_errors: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,40 +31,102 @@ class Summary:
     figures: Mapping[str, Estimate]
     n_cases: int
     failures: Sequence[Mapping[str, str]]
+    details: Details = Details()
 
     def to_json(self) -> str:
-        """Each figure at the top level: ``value``, ``interval`` [low, high] (95 %), ``n``, ``missing``."""
-        body: dict[str, Any] = {
-            name: {
-                "value": figure.value,
-                "interval": [figure.low, figure.high],
-                "n": figure.n,
-                "missing": figure.missing,
-            }
-            for name, figure in self.figures.items()
+        """Each figure at the top level: ``value``, ``interval`` [low, high] (95 %), ``n``, ``missing``, and under
+        ``extremes`` what abstaining and answering always would come to. ``by_kind`` has figures by kind of unanswerable
+        case, ``metric_errors`` what broke."""
+        body: dict[str, Any] = {name: _as_json(figure) for name, figure in self.figures.items()}
+        for name, extreme in self.details.extremes.items():
+            body[name]["extremes"] = {"abstaining": extreme.abstaining, "answering": extreme.answering}
+        body["by_kind"] = {
+            kind: {name: _as_json(figure) for name, figure in figures.items()}
+            for kind, figures in self.details.by_kind.items()
+        }
+        body["metric_errors"] = {
+            name: [dict(one) for one in errors] for name, errors in self.details.metric_errors.items()
         }
         body["cases"] = {"scored": self.n_cases, "failed": len(self.failures)}
         body["manifest"] = dict(self.manifest)
         return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """A table, what is missing and why, and the failures."""
+        """A table for each part, what is missing and why, and what failed."""
         manifest = self.manifest
         head = f"# {manifest.get('dataset')} · {manifest.get('recipe')} · profile {manifest.get('profile')}"
-        lines = [head, "", f"{self.n_cases} cases scored, {len(self.failures)} failed.", ""]
-        lines += [
-            "| figure | value | 95 % interval | n | not judged | what it is |",
-            "|---|---|---|---|---|---|",
-        ]
-        lines += [_line(name, figure) for name, figure in self.figures.items()]
+        lines = [head, "", f"{self.n_cases} cases scored, {len(self.failures)} failed."]
+        for part, names in PARTS.items():
+            lines += _part(part, {name: self.figures[name] for name in names if name in self.figures})
+            if part == "Headline":
+                lines += self._extremes()
+        lines += self._kinds()
         lines += ["", *_missing(self.figures)]
-        if self.failures:
-            lines += ["", "## Failed", ""]
-            lines += [
-                f"- `{_plain(f['case_id'])}`: {_plain(f['error'])}: {_plain(f['message'])}"
-                for f in self.failures
-            ]
+        lines += self._broken()
         return "\n".join(lines) + "\n"
+
+    def _extremes(self) -> Iterator[str]:
+        """The headline beside those who do not look; nothing where no case tells."""
+        known = {
+            name: extreme
+            for name, extreme in self.details.extremes.items()
+            if extreme.abstaining is not None and extreme.answering is not None
+        }
+        if known:
+            yield from (
+                "",
+                "| on the same cases | here | abstaining always | answering always |",
+                "|---|---|---|---|",
+            )
+        for name, extreme in known.items():
+            values = (self.figures[name].value, extreme.abstaining, extreme.answering)
+            yield f"| {name} | {' | '.join(map(_number, values))} |"
+
+    def _kinds(self) -> Iterator[str]:
+        kinds = self.details.by_kind
+        if not kinds:
+            return
+        names = list(next(iter(kinds.values())))
+        yield from ("", "## By kind of unanswerable case, beside all answerable ones", "")
+        yield f"| kind | n | {' | '.join(names)} |"
+        yield "|---|---|" + "---|" * len(names)
+        for kind, figures in kinds.items():
+            shown = (f"{_number(each.value)}{_in_brackets(each)}" for each in figures.values())
+            yield f"| {_plain(kind)} | {figures[names[0]].n} | {' | '.join(shown)} |"
+
+    def _broken(self) -> Iterator[str]:
+        if self.failures:
+            yield from ("", "## Failed", "")
+        for one in self.failures:
+            yield f"- `{_plain(one['case_id'])}`: {_plain(one['error'])}: {_plain(one['message'])}"
+        if self.details.metric_errors:
+            yield from ("", "## Metrics that failed", "")
+        for name, errors in self.details.metric_errors.items():
+            first = errors[0]
+            yield (
+                f"- {name}: {len(errors)} cases, none of them counted; "
+                f"the first is `{_plain(first['case_id'])}`: {_plain(first['message'])}"
+            )
+
+
+def _as_json(figure: Estimate) -> dict[str, Any]:
+    return {
+        "value": figure.value,
+        "interval": [figure.low, figure.high],
+        "n": figure.n,
+        "missing": figure.missing,
+    }
+
+
+def _part(part: str, figures: Mapping[str, Estimate]) -> Iterator[str]:
+    shown = {
+        name: figure for name, figure in figures.items() if figure.value is not None or name not in OPTIONAL
+    }
+    if shown:
+        yield from ("", f"## {part}", "")
+        yield "| figure | value | 95 % interval | n | not judged | what it is |"
+        yield "|---|---|---|---|---|---|"
+        yield from (_line(name, figure) for name, figure in shown.items())
 
 
 def _missing(figures: Mapping[str, Estimate]) -> list[str]:
@@ -95,18 +135,28 @@ def _missing(figures: Mapping[str, Estimate]) -> list[str]:
     gaps: dict[str, list[str]] = {}
     for name, figure in figures.items():
         if figure.missing:
-            gaps.setdefault(f"{figure.missing} cases {_WHY.get(name, NO_GOLD)}", []).append(name)
+            gaps.setdefault(f"{figure.missing} cases {why_missing(name)}", []).append(name)
         if figure.value is None:
-            gaps.setdefault(_NO_VALUE.get(name, "no case to judge"), []).append(name)
+            gaps.setdefault(why_no_value(name), []).append(name)
         elif figure.low is None:
             gaps.setdefault("no interval: all cases are about one document", []).append(name)
     return [*lines, *([""] if gaps else []), *(f"- {', '.join(names)}: {why}" for why, names in gaps.items())]
 
 
 def _line(name: str, figure: Estimate) -> str:
-    value = "–" if figure.value is None else f"{figure.value:.3f}"
     interval = "–" if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"
-    return f"| {name} | {value} | {interval} | {figure.n} | {figure.missing} | {ABOUT[name]} |"
+    return (
+        f"| {name} | {_number(figure.value)} | {interval} | {figure.n} | {figure.missing} | {ABOUT[name]} |"
+    )
+
+
+def _in_brackets(figure: Estimate) -> str:
+    known = figure.low is not None and figure.high is not None
+    return f" ({figure.low:.3f} to {figure.high:.3f})" if known else ""
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _plain(text: str) -> str:

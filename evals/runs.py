@@ -17,7 +17,7 @@ from evals.cases import Case, Variant
 from evals.concurrent import in_order
 from evals.report import Summary
 from evals.run_files import Entry, Key, RunLog, line, written
-from evals.scoring import Row, scored, summarised
+from evals.scoring import Row, detailed, scored, summarised
 
 Cost = Callable[[str, Usage], float | None]
 """US dollars of one call by model and tokens; None where its price is not known."""
@@ -141,7 +141,11 @@ def evaluate(
     rows = [entry["row"] for entry in entries if "row" in entry]
     failures = [*map(dict, broken), *(entry["failure"] for entry in entries if "failure" in entry)]
     summary = Summary(
-        manifest=whole, figures=summarised(rows, seed=seed), n_cases=len(rows), failures=failures
+        manifest=whole,
+        figures=summarised(rows, seed=seed),
+        n_cases=len(rows),
+        failures=failures,
+        details=detailed(rows, seed=seed),
     )
     _write(out, rows, [entry["timing"] for entry in entries if "row" in entry], summary)
     log.finish()

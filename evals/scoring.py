@@ -4,28 +4,94 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
 
-import numpy as np
-
-from core.trace import Candidate, Trace
+from core.answer.write import WRITER
+from core.trace import Answer, Candidate, Trace
+from evals import figures
 from evals.cases import Case, Gold, evidence_key
-from evals.metrics import abstention, citation, retrieval
-from evals.stats import Estimate, estimate, mean
+from evals.metrics import answers, citation, grounding, retrieval
+from evals.report import Details
+from evals.stats import Estimate
 
 Row = dict[str, Any]
+T = TypeVar("T")
 RETRIEVAL: Mapping[str, Callable[[Sequence[str], Mapping[str, int]], float]] = {
     "ndcg@10": lambda ranking, judged: retrieval.ndcg(ranking, judged, 10),
     "recall@5": lambda ranking, judged: retrieval.recall(ranking, judged, 5),
     "recall@10": lambda ranking, judged: retrieval.recall(ranking, judged, 10),
+    "recall_all@10": lambda ranking, judged: retrieval.recall_all(ranking, judged, 10),
     "precision@10": lambda ranking, judged: retrieval.precision(ranking, judged, 10),
     "mrr": retrieval.reciprocal_rank,
+    "mrr@10": lambda ranking, judged: retrieval.reciprocal_rank(ranking, judged, 10),
     "map": retrieval.average_precision,
     "hit@1": lambda ranking, judged: retrieval.hit(ranking, judged, 1),
+    "hit@10": lambda ranking, judged: retrieval.hit(ranking, judged, 10),
 }
-PER_CASE = (*RETRIEVAL, "citation_precision", "citation_recall")
 DEPTH = 100
 """How deep rankings are judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A case and what was made of it; what several metrics need is taken once."""
+
+    case: Case
+    trace: Trace
+
+    @property
+    def answer(self) -> Answer:
+        return self.trace.answer
+
+    @cached_property
+    def ranking(self) -> list[str]:
+        return ranking_keys(self.trace, self.case.gold)
+
+    @cached_property
+    def relevance(self) -> Mapping[str, int]:
+        return {gold.key: gold.relevance for gold in self.case.gold}
+
+    @cached_property
+    def sentences(self) -> list[grounding.SentenceSupport]:
+        return grounding.sentence_supports(self.answer)
+
+    def by_model(self, metric: Callable[[str, Sequence[str]], float]) -> float:
+        """The metric of the text against the gold answers, NaN unless a model wrote it or itself abstained (which says
+        nothing), and where it is unknown what would be right."""
+        case, answer = self.case, self.answer
+        if answer.writer == WRITER or case.answerable is None or (case.answerable and not case.answers):
+            return math.nan
+        said = "" if answer.abstained else grounding.plain(answer.text)
+        return metric(said, case.answers if case.answerable else ())
+
+    def stale(self) -> float:
+        """Whether the answer is outdated, whoever wrote it; NaN for an abstention."""
+        outdated: Sequence[str] = getattr(self.case, "stale_answers", ())
+        said = grounding.plain(self.answer.text)
+        return math.nan if self.answer.abstained else answers.stale(said, self.case.answers, outdated)
+
+
+def _of_ranking(metric: Callable[[Sequence[str], Mapping[str, int]], float]) -> Callable[[Judged], float]:
+    return lambda judged: metric(judged.ranking, judged.relevance)
+
+
+PER_CASE: Mapping[str, Callable[[Judged], float]] = {
+    **{name: _of_ranking(metric) for name, metric in RETRIEVAL.items()},
+    "citation_precision": lambda judged: citation.citation_precision(judged.case, judged.answer),
+    "citation_recall": lambda judged: citation.citation_recall(judged.case, judged.answer),
+    "citation_f1": lambda judged: citation.citation_f1(judged.case, judged.answer),
+    "exact_match": lambda judged: judged.by_model(answers.exact_match),
+    "token_f1": lambda judged: judged.by_model(answers.token_f1),
+    "rouge_l": lambda judged: judged.by_model(answers.rouge_l),
+    "contains_gold": lambda judged: judged.by_model(answers.contains_gold),
+    "stale": Judged.stale,
+    "support": lambda judged: grounding.mean_support(judged.sentences),
+    "unsupported_sentence_rate": lambda judged: grounding.unsupported_sentence_rate(judged.sentences),
+    "invalid_citation_rate": lambda judged: grounding.invalid_citation_rate(judged.answer),
+}
+"""What is measured of each case by itself."""
 
 
 def ranking_keys(trace: Trace, gold: Sequence[Gold]) -> list[str]:
@@ -38,11 +104,12 @@ def ranking_keys(trace: Trace, gold: Sequence[Gold]) -> list[str]:
     by_turn = any(one.turn is not None for one in gold)
     candidates = {candidate.candidate_id: candidate for candidate in trace.candidates}
     ranked = (candidates[candidate_id] for candidate_id in trace.ranking)
-    keys = (_key(candidate, judged, by_turn=by_turn) for candidate in ranked if candidate.source)
+    keys = (judged_key(candidate, judged, by_turn=by_turn) for candidate in ranked if candidate.source)
     return list(dict.fromkeys(keys))[:DEPTH]
 
 
-def _key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str:
+def judged_key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str:
+    """The identity a candidate is judged by, see ``ranking_keys``."""
     narrow = evidence_key(candidate.source, candidate.turn)
     if narrow in judged:
         return narrow
@@ -50,81 +117,79 @@ def _key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str
 
 
 def scored(case: Case, dataset: str, trace: Trace) -> Row:
-    """One case's figures, unrounded; None where there is nothing to judge."""
-    judged = {gold.key: gold.relevance for gold in case.gold}
-    ranking = ranking_keys(trace, case.gold)
+    """One case's figures, unrounded; None where there is nothing to judge.
+
+    A metric that breaks on the case is None too, and ``metric_errors`` says what happened: no zero, and the others stand.
+    """
+    judged, errors = Judged(case=case, trace=trace), dict[str, str]()
     answer = trace.answer
-    figures = {name: metric(ranking, judged) for name, metric in RETRIEVAL.items()}
-    figures["citation_precision"] = citation.citation_precision(case, answer)
-    figures["citation_recall"] = citation.citation_recall(case, answer)
+    measured = {name: _measured(name, metric, judged, errors) for name, metric in PER_CASE.items()}
     return {
         "case_id": case.case_id,
         "dataset": dataset,
         "split": case.split,
         "tags": dict(case.tags),
-        "cluster": f"{dataset}\x1f{_cluster(case)}",
+        "cluster": f"{dataset}\x1f{cluster(case)}",
         "answerable": case.answerable,
         "why_unanswerable": case.why_unanswerable,
+        "gold_answers": list(case.answers),
         "abstained": answer.abstained,
         "reason": answer.reason,
+        "writer": answer.writer,
         "confidence": answer.confidence,
-        "correct": citation.correct(case, answer),
-        "would_be_right": citation.would_be_right(case, answer),
-        **{name: None if math.isnan(value) else value for name, value in figures.items()},
-        "ranking": ranking[:10],
+        "confidence_space": answer.confidence_space,
+        "correct": _told("correct", lambda: citation.correct(case, answer), errors),
+        "would_be_right": _told("would_be_right", lambda: citation.would_be_right(case, answer), errors),
+        **measured,
+        "metric_errors": errors,
+        "ranking": _told("ranking", lambda: judged.ranking[:10], errors) or [],
         "citations": [item.candidate_id for item in answer.evidence],
         "trace_id": trace.trace_id,
     }
 
 
+def _measured(
+    name: str, metric: Callable[[Judged], float], judged: Judged, errors: dict[str, str]
+) -> float | None:
+    value = _told(name, lambda: metric(judged), errors)
+    if value is not None and math.isinf(value):
+        errors[name] = f"the figure is {value}"
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _told(name: str, ask: Callable[[], T], errors: dict[str, str]) -> T | None:
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001 (a metric that breaks never takes the case's other figures down)
+        errors[name] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return None
+
+
 def summarised(rows: Sequence[Row], *, seed: int) -> dict[str, Estimate]:
-    """Every figure of a run with its interval, clustered by source document."""
-    clusters = [row["cluster"] for row in rows]
-    figures = {name: mean(_numbers(rows, name), clusters, seed=seed) for name in PER_CASE}
-    figures["correct"] = mean(_numbers(rows, "correct"), clusters, seed=seed)
-    figures["coverage"] = _share_answered(rows, seed=seed)
-    answered = [row for row in rows if not row["abstained"]]
-    wrong = [1 - right for right in _numbers(answered, "correct")]
-    figures["selective_risk"] = mean(wrong, [row["cluster"] for row in answered], seed=seed)
-    for name, answerable in (("answered_answerable", True), ("answered_unanswerable", False)):
-        figures[name] = _share_answered([row for row in rows if row["answerable"] is answerable], seed=seed)
-    return figures | {"auroc": _auroc(rows, seed=seed), "aurc": _aurc(rows, seed=seed)}
+    """Every figure of a run with its interval, clustered by source document, what a system may be ranked by first."""
+    by_model = figures.of_model(rows, seed=seed)
+    others = [name for name in PER_CASE if name not in by_model]
+    return {
+        **figures.decisions(rows, seed=seed),
+        **figures.of_confidence(rows, seed=seed),
+        **{name: figures.mean_of(rows, name, seed=seed) for name in others},
+        **by_model,
+    }
 
 
-def _share_answered(rows: Sequence[Row], *, seed: int) -> Estimate:
-    answered = [float(not row["abstained"]) for row in rows]
-    return mean(answered, [row["cluster"] for row in rows], seed=seed)
-
-
-def _auroc(rows: Sequence[Row], *, seed: int) -> Estimate:
-    known = [row for row in rows if row["answerable"] is not None]
-    confidence = abstention.ordered_confidence([row["confidence"] for row in known])
-    answerable = np.array([row["answerable"] for row in known], dtype=bool)
-    return estimate(
-        lambda places: abstention.auroc(confidence[places], answerable[places]),
-        [row["cluster"] for row in known],
-        missing=len(rows) - len(known),
-        seed=seed,
+def detailed(rows: Sequence[Row], *, seed: int) -> Details:
+    """What stands beside the figures of a summary."""
+    broken: dict[str, list[Mapping[str, str]]] = {}
+    for row in rows:
+        for name, message in row.get("metric_errors", {}).items():
+            where = {"case_id": row["case_id"], "dataset": row["dataset"], "message": message}
+            broken.setdefault(name, []).append(where)
+    return Details(
+        extremes=figures.extremes(rows), by_kind=figures.by_kind(rows, seed=seed), metric_errors=broken
     )
 
 
-def _aurc(rows: Sequence[Row], *, seed: int) -> Estimate:
-    known = [row for row in rows if row["would_be_right"] is not None]
-    confidence = abstention.ordered_confidence([row["confidence"] for row in known])
-    wrong = np.array([not row["would_be_right"] for row in known], dtype=bool)
-    return estimate(
-        lambda places: abstention.aurc(confidence[places], wrong[places]),
-        [row["cluster"] for row in known],
-        missing=len(rows) - len(known),
-        seed=seed,
-    )
-
-
-def _numbers(rows: Sequence[Row], name: str) -> list[float]:
-    return [math.nan if row[name] is None else float(row[name]) for row in rows]
-
-
-def _cluster(case: Case) -> str:
+def cluster(case: Case) -> str:
     """The document a question is about: its first gold source, else what would be hidden, else itself."""
     sources = [*(gold.source for gold in case.gold), *case.hides, case.case_id]
     return sources[0]

@@ -37,3 +37,15 @@ class Reranker(Protocol):
     def scores(self, question: str, passages: Sequence[str]) -> FloatArray:
         """(n,) float32, higher is better, finite; a passage or question without tokens scores the space's minimum."""
         ...
+
+
+class Entailment(Protocol):
+    """Whether a premise entails a hypothesis. ``space`` names the score space, e.g. ``probability/nli-NAME``."""
+
+    @property
+    def space(self) -> str: ...
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """(n,) float32 in [0, 1]: how probable it is that each pair's premise entails its hypothesis; 0 for a pair with
+        a blank side."""
+        ...

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from core.errors import UsageError
-from core.models.base import Embedder, Reranker
+from core.models.base import Embedder, Entailment, Reranker
 from core.models.chat import ProvidedChat
 
 DEFAULT = "minilm"
@@ -59,6 +59,20 @@ def reranker(method: str) -> Reranker | None:
 
             return CrossEncoderReranker(model)
     raise UsageError(f"no reranker {method!r}; there are {RERANKERS}")
+
+
+def entailment(name: str) -> Entailment:
+    """The entailment model of that name: ``cross-encoder:NAME``.
+
+    Raises:
+        UsageError: no such name. ModelError: the model is not there or judges no entailment.
+    """
+    kind, _, model = name.partition(":")
+    if kind == "cross-encoder" and model:
+        from core.models.sentence_transformer import CrossEncoderEntailment
+
+        return CrossEncoderEntailment(model)
+    raise UsageError(f"no entailment model {name!r}; there is cross-encoder:NAME")
 
 
 def chat(name: str | None = None) -> ProvidedChat | None:

@@ -1,4 +1,5 @@
-"""Models of sentence-transformers by name, an optional extra: bi-encoders embed, cross-encoders rerank."""
+"""Models of sentence-transformers by name, an optional extra: bi-encoders embed, cross-encoders rerank and judge
+entailment."""
 
 from __future__ import annotations
 
@@ -53,6 +54,32 @@ class CrossEncoderReranker:
             found = np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32)
             rows[spoken] = found.reshape(len(spoken), -1)[:, 0]
         return rows
+
+
+class CrossEncoderEntailment:
+    """Any cross-encoder of natural language inference by name or folder; one of its labels must be ``entailment``."""
+
+    def __init__(self, name: str) -> None:
+        self.space = f"probability/nli-{name.replace('/', '--')}"
+        self._model = _loaded("CrossEncoder", name)
+        labels = dict(self._model.config.id2label)
+        places = [int(place) for place, label in labels.items() if str(label).lower() == "entailment"]
+        if len(places) != 1:
+            raise ModelError(
+                f"model {name!r} judges no entailment: its labels are {', '.join(map(str, labels.values()))}; "
+                "choose a model of natural language inference"
+            )
+        self._entailment = places[0]
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """(n,) float32 in [0, 1], the softmax over the model's labels; 0 for a pair with a blank side."""
+        found = np.zeros(len(pairs), dtype=np.float32)
+        spoken = [place for place, sides in enumerate(pairs) if all(side.strip() for side in sides)]
+        if spoken:
+            given = [(well_formed(pairs[place][0]), well_formed(pairs[place][1])) for place in spoken]
+            said = self._model.predict(given, apply_softmax=True, show_progress_bar=False)
+            found[spoken] = np.asarray(said, dtype=np.float32)[:, self._entailment]
+        return found
 
 
 def _loaded(kind: str, name: str) -> Any:

@@ -1,14 +1,31 @@
-"""Abstention: how well confidence separates what can be answered from what cannot, and what a cut on it costs."""
+"""Abstention by confidence: how well it separates what can be answered from what cannot, and what a cut on it costs.
+
+What was decided at the cut a profile has is ``decision``'s.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskCoverage:
+    """What each possible cut comes to, strictest first; all (cuts,), empty where nothing has a confidence.
+
+    Answering from ``cut`` up answers the share ``coverage`` in (0, 1] of all cases, of which the share ``risk`` in
+    [0, 1] is wrong.
+    """
+
+    cut: Floats
+    coverage: Floats
+    risk: Floats
 
 
 def ordered_confidence(confidence: Sequence[float | None]) -> Floats:
@@ -51,3 +68,43 @@ def aurc(confidence: Floats, wrong: Flags) -> float:
     Source: Geifman, Uziel & El-Yaniv, Bias-Reduced Uncertainty Estimation, ICLR 2019, eq. 2.
     """
     return float(selective_risks(confidence, wrong).mean()) if len(confidence) else float("nan")
+
+
+def e_aurc(confidence: Floats, wrong: Flags) -> float:
+    """AURC above that of the best order of the same cases (all right ones before all wrong ones), ≥ 0; NaN for none.
+
+    Source: Geifman, Uziel & El-Yaniv, ICLR 2019, sec. 3, with the optimum of the n cases themselves where the paper
+    has its limit r + (1 − r) ln(1 − r).
+    """
+    if not len(confidence):
+        return float("nan")
+    answered = np.arange(1, len(wrong) + 1)
+    best = np.maximum(0, answered - int((~wrong).sum())) / answered
+    return max(0.0, aurc(confidence, wrong) - float(best.mean()))
+
+
+def risk_coverage(confidence: Floats, wrong: Flags) -> RiskCoverage:
+    """The curve at the cuts that exist: equal confidence is answered together, and what found nothing (−∞) never is,
+    though it counts among all cases. Source: El-Yaniv & Wiener, JMLR 2010, sec. 2."""
+    found = np.isfinite(confidence)
+    values, inverse, counts = np.unique(-confidence[found], return_inverse=True, return_counts=True)
+    mistakes = np.cumsum(np.bincount(inverse, weights=wrong[found], minlength=len(values)))
+    answered = np.cumsum(counts)
+    return RiskCoverage(cut=-values, coverage=answered / max(1, len(confidence)), risk=mistakes / answered)
+
+
+def coverage_at_risk(confidence: Floats, wrong: Flags, risk: float) -> float:
+    """The largest share that a cut can answer with at most ``risk`` of it wrong; 0 where no cut keeps to it, NaN for
+    no cases. Source: Geifman & El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017."""
+    if not len(confidence):
+        return float("nan")
+    curve = risk_coverage(confidence, wrong)
+    return float(curve.coverage[curve.risk <= risk].max(initial=0.0))
+
+
+def risk_at_coverage(confidence: Floats, wrong: Flags, coverage: float) -> float:
+    """The risk of the strictest cut that answers at least the share ``coverage``; NaN where none does, as where too
+    many found nothing. Source: El-Yaniv & Wiener, JMLR 2010, sec. 2."""
+    curve = risk_coverage(confidence, wrong)
+    wide = curve.coverage >= coverage - 1e-12  # 0.7 of ten cases is seven of them, whatever the rounding
+    return float(curve.risk[wide][0]) if wide.any() else float("nan")

@@ -76,15 +76,17 @@ def would_be_right(case: Case, answer: Answer) -> bool | None:
 
 def citation_precision(case: Case, answer: Answer) -> float:
     """Share of the cited evidence that is gold, in [0, 1]; NaN where there is no answer, no gold evidence, or none that
-    could answer (an unanswerable case's gold is what retrieval is judged on and supports no answer).
+    could answer (an unanswerable case's gold is what retrieval is judged on and supports no answer). Entities that a
+    graph's answer lists are names and no evidence, they do not count.
 
     Source: Gao et al., Enabling LLMs to Generate Text with Citations (ALCE), EMNLP 2023, sec. 3, with gold evidence in
     place of an entailment model.
     """
     gold = finest(case)
-    if answer.abstained or case.answerable is False or not gold or not answer.evidence:
+    cited = [item for item in answer.evidence if item.kind != "entity"]
+    if answer.abstained or case.answerable is False or not gold or not cited:
         return math.nan
-    return sum(any(cites(item, one) for one in gold) for item in answer.evidence) / len(answer.evidence)
+    return sum(any(cites(item, one) for one in gold) for item in cited) / len(cited)
 
 
 def citation_recall(case: Case, answer: Answer) -> float:
@@ -93,3 +95,12 @@ def citation_recall(case: Case, answer: Answer) -> float:
     if answer.abstained or case.answerable is False or not gold:
         return math.nan
     return sum(any(cites(item, one) for item in answer.evidence) for one in gold) / len(gold)
+
+
+def citation_f1(case: Case, answer: Answer) -> float:
+    """Harmonic mean of citation precision and recall, 0 where both are 0; NaN where either is.
+
+    Source: van Rijsbergen, Information Retrieval, 1979, ch. 7, of ALCE's two.
+    """
+    precision, recall = citation_precision(case, answer), citation_recall(case, answer)
+    return 2 * precision * recall / (precision + recall) if precision + recall != 0 else 0.0

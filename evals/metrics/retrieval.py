@@ -1,7 +1,8 @@
 """Retrieval metrics of one question. A ranking is distinct keys, best first; judgements map keys to graded relevance.
 
 Each is NaN where nothing relevant was judged: there is nothing to measure, which is not a zero. All follow trec_eval
-as ir-measures runs it.
+as ir-measures runs it; only ties differ, which ``ranked`` breaks by (−score, key) where trec_eval takes the larger key
+first. ``retrieval_batch`` has the same figures for many questions at once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,18 @@ import math
 from collections.abc import Mapping, Sequence
 
 Judgements = Mapping[str, int]
+
+
+def ranked(scores: Mapping[str, float]) -> list[str]:
+    """Keys from the best score to the worst, equal scores by key.
+
+    Raises:
+        ValueError: a score is NaN, which has no place in an order.
+    """
+    for key, score in scores.items():
+        if math.isnan(score):
+            raise ValueError(f"the score of {key!r} is NaN; leave out what was not scored")
+    return sorted(scores, key=lambda key: (-scores[key], key))
 
 
 def ndcg(ranking: Sequence[str], judged: Judgements, k: int) -> float:
@@ -29,18 +42,30 @@ def recall(ranking: Sequence[str], judged: Judgements, k: int) -> float:
     return len(relevant.intersection(ranking[:k])) / len(relevant) if relevant else math.nan
 
 
+def recall_all(ranking: Sequence[str], judged: Judgements, k: int) -> float:
+    """1 if every relevant key is among the first k, else 0: what a multi-hop question needs. ``hit`` asks for any.
+
+    Source: "recall_all@k" of Wu et al., LongMemEval, ICLR 2025.
+    """
+    relevant = _relevant(judged)
+    return float(relevant <= set(ranking[:k])) if relevant else math.nan
+
+
 def precision(ranking: Sequence[str], judged: Judgements, k: int) -> float:
     """Share of the first k that is relevant; a shorter ranking counts as filled with what is not. Source: trec_eval P."""
     relevant = _relevant(judged)
     return len(relevant.intersection(ranking[:k])) / k if relevant else math.nan
 
 
-def reciprocal_rank(ranking: Sequence[str], judged: Judgements) -> float:
-    """1 / rank of the first relevant key, 0 if none was found. Its mean is MRR. Source: trec_eval recip_rank."""
+def reciprocal_rank(ranking: Sequence[str], judged: Judgements, k: int | None = None) -> float:
+    """1 / rank of the first relevant key, 0 if none is among the first k (None: all). Its mean is MRR, or MRR@k.
+
+    Source: Voorhees, TREC-8 Question Answering Track, 1999; trec_eval recip_rank, with k MS MARCO's cut.
+    """
     relevant = _relevant(judged)
     if not relevant:
         return math.nan
-    return next((1 / rank for rank, key in enumerate(ranking, start=1) if key in relevant), 0.0)
+    return next((1 / rank for rank, key in enumerate(ranking[:k], start=1) if key in relevant), 0.0)
 
 
 def average_precision(ranking: Sequence[str], judged: Judgements) -> float:

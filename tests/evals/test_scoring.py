@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.trace import Answer, Evidence, Trace
+from core.trace import Answer, AnswerSentence, Evidence, Trace
+from evals import scoring
 from evals.cases import Case, Gold
-from evals.scoring import DEPTH, ranking_keys, scored, summarised
+from evals.scoring import DEPTH, PER_CASE, ranking_keys, scored, summarised
 
 ABSTAINED = Answer(text="", abstained=True, reason="no_evidence")
 MakeTrace = Callable[..., Trace]
@@ -96,8 +97,7 @@ def test_without_gold_there_are_nulls_and_no_zeros(make_trace: MakeTrace) -> Non
     row = scored(
         Case(case_id="c", question="q", answerable=None), "main", make_trace([("d1", None)], ABSTAINED)
     )
-    names = ("ndcg@10", "recall@5", "recall@10", "precision@10", "mrr", "map", "hit@1", "citation_precision",
-             "citation_recall", "correct", "would_be_right")  # fmt: skip
+    names = (*PER_CASE, "correct", "would_be_right")
     assert {name: row[name] for name in names} == dict.fromkeys(names)
 
 
@@ -106,13 +106,9 @@ def row_of(
 ) -> dict[str, object]:
     """A row as ``scored`` makes it; ``right``: answering would be."""
     correct = None if right is None else (right and not abstained if answerable else abstained)
-    figures = dict.fromkeys(
-        ("ndcg@10", "recall@5", "recall@10", "precision@10", "mrr", "map", "hit@1", "citation_precision",
-         "citation_recall")
-    )  # fmt: skip
     return {
         "cluster": str(number), "answerable": answerable, "confidence": confidence, "abstained": abstained,
-        "correct": correct, "would_be_right": right, **figures,
+        "correct": correct, "would_be_right": right, **dict.fromkeys(PER_CASE),
     }  # fmt: skip
 
 
@@ -148,3 +144,96 @@ def test_cases_of_one_document_form_a_cluster(make_trace: MakeTrace) -> None:
     clusters = [scored(case, "main", trace)["cluster"] for case in (on, hidden, alone)]
     assert clusters[0] == clusters[1] != clusters[2]
     assert scored(on, "other", trace)["cluster"] != clusters[0]
+
+
+WROTE = Answer(text="It opened in 1999 [mem:c0].", abstained=False, writer="claude-x")
+DATED = Case(case_id="c", question="q", answers=("1999", "in 1999"))
+
+
+@pytest.mark.parametrize(
+    ("case", "answer", "expected"),
+    [
+        (DATED, WROTE, {"exact_match": 0, "token_f1": 2 * 2 / (4 + 2), "contains_gold": 1}),
+        (DATED, replace(WROTE, text="In 1999 [mem:c0]!"), {"exact_match": 1, "token_f1": 1, "rouge_l": 1}),
+        # a model that abstains says nothing
+        (
+            DATED,
+            replace(WROTE, abstained=True, reason="model_declined"),
+            {"exact_match": 0, "contains_gold": 0},
+        ),
+        (
+            replace(DATED, answers=(), answerable=False),
+            WROTE,
+            {"exact_match": 0, "token_f1": 0, "rouge_l": None},
+        ),
+        (replace(DATED, answers=(), answerable=False), replace(WROTE, abstained=True), {"exact_match": 1}),
+        # nothing to hold it against
+        (replace(DATED, answers=()), WROTE, {"exact_match": None, "token_f1": None, "rouge_l": None}),
+        (replace(DATED, answerable=None), WROTE, {"exact_match": None, "contains_gold": None}),
+        # quotes are no text of a model
+        (
+            DATED,
+            replace(WROTE, writer="deterministic"),
+            {"exact_match": None, "rouge_l": None, "support": None},
+        ),
+    ],
+)
+def test_text_is_judged_where_a_model_wrote_it(
+    make_trace: MakeTrace, case: Case, answer: Answer, expected: dict[str, float | None]
+) -> None:
+    row = scored(case, "main", make_trace([], answer))
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+
+
+def test_sentences_are_held_against_what_they_cite(
+    make_trace: MakeTrace, make_evidence: MakeEvidence
+) -> None:
+    first, second = make_evidence("d1", "The mill opened in 1999."), make_evidence("d2", "Sails are red.")
+    text = "The mill opened in 1999 [mem:id of d1 None]. The mill opened in 1999 [mem:id of d2 None]. It burnt down."
+    spans = [(0, 45), (46, 91), (92, 106)]
+    cited = [(first.candidate_id,), (second.candidate_id,), ()]
+    answer = Answer(
+        text=text, abstained=False, evidence=(first, second), writer="claude-x", invalid_citations=("n9",),
+        sentences=tuple(AnswerSentence(start=start, end=end, citations=ids)
+                        for (start, end), ids in zip(spans, cited, strict=True)),
+    )  # fmt: skip
+    row = scored(DATED, "main", make_trace([], answer))
+    assert row["unsupported_sentence_rate"] == pytest.approx(2 / 3)
+    assert 1 / 3 < row["support"] < 1 / 3 + 0.1  # word for word, hardly, and nothing cited
+    assert row["invalid_citation_rate"] == pytest.approx(1 / 3)
+
+
+def test_a_metric_that_breaks_takes_nothing_else_down(
+    make_trace: MakeTrace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(judged: scoring.Judged) -> float:
+        raise ZeroDivisionError("no\ncase")
+
+    case = Case(case_id="c", question="q", gold=(Gold(source="d1"),))
+    trace = make_trace([("d1", None)], ABSTAINED)
+    sound = scored(case, "main", trace)
+    table = {
+        **PER_CASE,
+        "map": broken,
+        "mrr": lambda judged: float("inf"),
+        "hit@1": lambda judged: float("nan"),
+    }
+    monkeypatch.setattr(scoring, "PER_CASE", table)
+    row = scored(case, "main", trace)
+    assert row["metric_errors"] == {"map": "ZeroDivisionError: no case", "mrr": "the figure is inf"}
+    assert [row["map"], row["mrr"], row["hit@1"]] == [None, None, None]
+    assert {name: row[name] for name in row if name not in ("map", "mrr", "hit@1", "metric_errors")} == {
+        name: sound[name] for name in sound if name not in ("map", "mrr", "hit@1", "metric_errors")
+    }
+    figures = summarised([row, sound], seed=0)
+    assert (figures["map"].value, figures["map"].n, figures["map"].missing) == (1.0, 1, 1)
+    (error,) = scoring.detailed([row, sound], seed=0).metric_errors["map"]
+    assert error == {"case_id": "c", "dataset": "main", "message": "ZeroDivisionError: no case"}
+
+
+def test_a_ranking_that_names_what_was_never_considered_breaks_retrieval_only(make_trace: MakeTrace) -> None:
+    trace = replace(make_trace([("d1", None)], ABSTAINED), ranking=("c0", "gone"))
+    row = scored(Case(case_id="c", question="q", gold=(Gold(source="d1"),)), "main", trace)
+    assert set(row["metric_errors"]) == {*scoring.RETRIEVAL, "ranking"}
+    assert row["metric_errors"]["map"] == "KeyError: 'gone'"
+    assert (row["map"], row["ranking"], row["correct"]) == (None, [], False)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.errors import ModelError
-from core.models.registry import embedder, reranker
+from core.errors import ModelError, UsageError
+from core.models.registry import embedder, entailment, reranker
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXTS = ["the sea", "", "the harbour and the sea", " \n"]
@@ -79,6 +79,63 @@ def test_a_bi_encoder_gives_unit_rows_and_zeros_for_blanks(tiny_bert: Path):
     assert (model.dim, rows.shape, rows.dtype) == (32, (4, 32), np.float32)
     assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0], abs=1e-5)
     assert sum(seen) == 4
+
+
+@pytest.fixture(scope="module")
+def tiny_nli(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with three labels, entailment not the first."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-nli")
+    torch.manual_seed(1)
+    config = BertConfig.from_pretrained(tiny_bert)
+    config.id2label = {0: "contradiction", 1: "Entailment", 2: "neutral"}
+    config.label2id = {label: place for place, label in config.id2label.items()}
+    model = BertForSequenceClassification(config)
+    with torch.no_grad():  # else all pairs have nearly the same probability
+        model.classifier.weight.mul_(50)
+    model.save_pretrained(folder)
+    BertTokenizerFast.from_pretrained(tiny_bert).save_pretrained(folder)
+    return folder
+
+
+@present
+def test_an_entailment_model_gives_the_probability_of_its_label(tiny_nli: Path):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = entailment(f"cross-encoder:{tiny_nli}")
+    assert model.space == f"probability/nli-{str(tiny_nli).replace('/', '--')}"
+    pairs = [
+        ("the sea is calm", "the sea"),
+        ("the sea", "the harbour and the sea"),
+        (" ", "the sea"),
+        ("the sea", ""),
+    ]
+    found = model.probabilities(pairs)
+    tokens = AutoTokenizer.from_pretrained(tiny_nli)(*map(list, zip(*pairs[:2], strict=True)), padding=True,
+                                                     return_tensors="pt")  # fmt: skip
+    with torch.no_grad():
+        logits = AutoModelForSequenceClassification.from_pretrained(tiny_nli).eval()(**tokens).logits
+    expected = torch.softmax(logits, dim=1)[:, 1].numpy()
+    assert (found.shape, found.dtype) == ((4,), np.float32)
+    assert found[:2] == pytest.approx(expected, abs=1e-5)
+    assert found[0] != pytest.approx(found[1], abs=1e-4)
+    assert found[2] == found[3] == 0
+    assert model.probabilities([]).shape == (0,)
+
+
+@present
+def test_a_model_without_that_label_is_refused(tiny_bert: Path):
+    with pytest.raises(ModelError, match=r"judges no entailment: its labels are LABEL_0; choose"):
+        entailment(f"cross-encoder:{tiny_bert}")
+
+
+@pytest.mark.parametrize("name", ["", "cross-encoder", "cross-encoder:", "nli:x"])
+def test_an_unknown_entailment_model_is_refused(name: str):
+    with pytest.raises(UsageError, match=f"no entailment model '{name}'; there is cross-encoder:NAME"):
+        entailment(name)
 
 
 @present

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from evals.metrics.abstention import aurc, auroc, ordered_confidence, selective_risks
+from evals.metrics.abstention import (
+    aurc,
+    auroc,
+    coverage_at_risk,
+    e_aurc,
+    ordered_confidence,
+    risk_at_coverage,
+    risk_coverage,
+    selective_risks,
+)
 
 CASES = st.lists(st.tuples(st.sampled_from([None, -0.5, 0.1, 0.2, 0.2001, 0.9]), st.booleans()), min_size=1)
 
@@ -120,3 +129,79 @@ def test_what_found_nothing_comes_last() -> None:
     confidence = ordered_confidence([None, -1e300, 0.0, None])
     assert list(np.argsort(-confidence, kind="stable")) == [2, 1, 0, 3]
     assert selective_risks(confidence, np.array([True, False, False, True])).tolist() == [0, 0, 1 / 3, 1 / 2]
+
+
+CURVE = [(0.9, False), (0.8, False), (0.8, True), (0.3, True), (None, True)]
+
+
+def test_the_cuts_of_a_curve_by_hand() -> None:
+    curve = risk_coverage(*split(CURVE))
+    assert curve.cut == pytest.approx([0.9, 0.8, 0.3])
+    assert curve.coverage == pytest.approx([1 / 5, 3 / 5, 4 / 5])  # what found nothing is never answered
+    assert curve.risk == pytest.approx([0, 1 / 3, 1 / 2])
+
+
+@pytest.mark.parametrize(
+    ("risk", "coverage"), [(-0.1, 0), (0, 1 / 5), (0.33, 1 / 5), (1 / 3, 3 / 5), (0.5, 4 / 5), (1, 4 / 5)]
+)
+def test_coverage_at_risk_by_hand(risk: float, coverage: float) -> None:
+    assert coverage_at_risk(*split(CURVE), risk) == pytest.approx(coverage)
+
+
+def test_coverage_at_risk_takes_a_wide_cut_behind_a_worse_narrow_one() -> None:
+    assert coverage_at_risk(*split([(0.9, True), (0.8, False), (0.7, False)]), 0.4) == 1
+
+
+@pytest.mark.parametrize(("coverage", "risk"), [(0, 0), (0.2, 0), (0.21, 1 / 3), (0.6, 1 / 3), (0.8, 1 / 2)])
+def test_risk_at_coverage_by_hand(coverage: float, risk: float) -> None:
+    assert risk_at_coverage(*split(CURVE), coverage) == pytest.approx(risk)
+
+
+def test_no_cut_reaches_what_found_nothing() -> None:
+    assert math.isnan(risk_at_coverage(*split(CURVE), 0.9))
+    assert risk_coverage(*split([(None, False)])).cut.shape == (0,)
+    assert coverage_at_risk(*split([(None, False)]), 1) == 0
+    assert math.isnan(coverage_at_risk(*split([]), 0.1))
+
+
+@given(CASES)
+def test_a_curve_answers_what_its_cut_answers(cases: list[tuple[float | None, bool]]) -> None:
+    """Counted again by comparing with each cut."""
+    confidence, wrong = split(cases)
+    curve = risk_coverage(confidence, wrong)
+    for cut, coverage, risk in zip(curve.cut, curve.coverage, curve.risk, strict=True):
+        answered = confidence >= cut
+        assert coverage == pytest.approx(answered.mean())
+        assert risk == pytest.approx(wrong[answered].mean())
+
+
+@pytest.mark.parametrize(
+    ("cases", "expected"),
+    [
+        ([(0.9, False), (0.5, True)], 0),  # the best order: nothing in excess
+        ([(0.9, True), (0.5, False)], (1 + 1 / 2) / 2 - (0 + 1 / 2) / 2),
+        ([(0.5, True)], 0),
+        ([(0.5, True), (0.5, False)], 1 / 2 - 1 / 4),
+    ],
+)
+def test_e_aurc_by_hand(cases: list[tuple[float | None, bool]], expected: float) -> None:
+    assert e_aurc(*split(cases)) == pytest.approx(expected)
+
+
+def test_e_aurc_nears_the_papers_limit() -> None:
+    """AURC − (r + (1 − r) ln(1 − r)) of Geifman et al. is reached as cases grow."""
+    random = np.random.default_rng(0)
+    confidence, wrong = random.random(40_000), random.random(40_000) < 0.3
+    risk = wrong.mean()
+    assert e_aurc(confidence, wrong) == pytest.approx(
+        aurc(confidence, wrong) - (risk + (1 - risk) * math.log(1 - risk)), abs=1e-4
+    )
+
+
+@given(CASES)
+def test_e_aurc_is_never_negative_and_zero_for_the_best_order(cases: list[tuple[float | None, bool]]) -> None:
+    confidence, wrong = split(cases)
+    assert e_aurc(confidence, wrong) >= 0
+    distinct = np.arange(len(wrong)) / len(wrong) - wrong  # every right case above every wrong one, no ties
+    assert e_aurc(distinct, wrong) == pytest.approx(0, abs=1e-12)
+    assert math.isnan(e_aurc(np.empty(0), np.empty(0, bool)))

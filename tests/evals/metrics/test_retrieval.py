@@ -42,6 +42,11 @@ def test_ndcg_by_hand(ranking: list[str], judged: dict[str, int], expected: floa
         (lambda r, j: retrieval.precision(r, j, 2), 1 / 2),
         (lambda r, j: retrieval.precision(r, j, 10), 2 / 10),
         (retrieval.reciprocal_rank, 1 / 2),
+        (lambda r, j: retrieval.reciprocal_rank(r, j, 2), 1 / 2),
+        (lambda r, j: retrieval.reciprocal_rank(r, j, 1), 0.0),
+        (lambda r, j: retrieval.recall_all(r, j, 4), 0.0),  # c is nowhere
+        (lambda r, j: retrieval.recall_all(r, {"a": 2, "b": 1, "y": 0}, 4), 1.0),
+        (lambda r, j: retrieval.recall_all(r, {"a": 2, "b": 1}, 3), 0.0),
         (retrieval.average_precision, (1 / 2 + 2 / 4) / 3),
         (lambda r, j: retrieval.hit(r, j, 1), 0.0),
         (lambda r, j: retrieval.hit(r, j, 2), 1.0),
@@ -57,6 +62,7 @@ def test_nothing_relevant_is_no_number(judged: dict[str, int]) -> None:
     figures = [
         retrieval.ndcg(["a"], judged, 10),
         retrieval.recall(["a"], judged, 10),
+        retrieval.recall_all(["a"], judged, 10),
         retrieval.precision(["a"], judged, 10),
         retrieval.reciprocal_rank(["a"], judged),
         retrieval.average_precision(["a"], judged),
@@ -65,32 +71,49 @@ def test_nothing_relevant_is_no_number(judged: dict[str, int]) -> None:
     assert all(math.isnan(figure) for figure in figures)
 
 
-def test_equals_trec_eval_on_random_rankings() -> None:
-    draw = random.Random(20240229)
-    ours = {
-        nDCG @ 10: lambda r, j: retrieval.ndcg(r, j, 10),
-        nDCG @ 3: lambda r, j: retrieval.ndcg(r, j, 3),
-        R @ 5: lambda r, j: retrieval.recall(r, j, 5),
-        P @ 10: lambda r, j: retrieval.precision(r, j, 10),
-        RR: retrieval.reciprocal_rank,
-        AP: retrieval.average_precision,
-        Success @ 1: lambda r, j: retrieval.hit(r, j, 1),
+ORACLE = {
+    nDCG @ 10: lambda r, j: retrieval.ndcg(r, j, 10),
+    nDCG @ 3: lambda r, j: retrieval.ndcg(r, j, 3),
+    R @ 5: lambda r, j: retrieval.recall(r, j, 5),
+    P @ 10: lambda r, j: retrieval.precision(r, j, 10),
+    RR: retrieval.reciprocal_rank,
+    RR @ 2: lambda r, j: retrieval.reciprocal_rank(r, j, 2),
+    AP: retrieval.average_precision,
+    Success @ 1: lambda r, j: retrieval.hit(r, j, 1),
+    Success @ 4: lambda r, j: retrieval.hit(r, j, 4),
+}
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_equals_trec_eval_on_random_runs(seed: int) -> None:
+    """Graded and negative judgements, judged documents that were not found, found ones that were not judged, ties."""
+    draw = random.Random(seed)
+    documents = [f"d{n}" for n in range(draw.randint(1, 30))]
+    judged = {
+        d: draw.choice([-1, 0, 0, 1, 2, 3]) for d in draw.sample(documents, draw.randint(1, len(documents)))
     }
-    for _ in range(100):
-        documents = [f"d{n}" for n in range(draw.randint(1, 30))]
-        judged = {
-            d: draw.choice([0, 0, 1, 2, 3]) for d in draw.sample(documents, draw.randint(1, len(documents)))
-        }
-        judged["elsewhere"] = draw.randint(1, 3)
-        ranking = draw.sample(documents, draw.randint(1, len(documents)))
-        run = {"q": {doc_id: float(-rank) for rank, doc_id in enumerate(ranking)}}
-        theirs = ir_measures.calc_aggregate(list(ours), {"q": judged}, run)
-        for measure, metric in ours.items():
-            assert metric(ranking, judged) == pytest.approx(theirs[measure], abs=1e-9), (
-                measure,
-                ranking,
-                judged,
-            )
+    judged["elsewhere"] = draw.randint(1, 3)
+    scores = {
+        d: float(draw.randint(0, draw.choice([3, 1000])))
+        for d in draw.sample(documents, draw.randint(1, len(documents)))
+    }
+    theirs_first = sorted(
+        scores, key=lambda key: (scores[key], key), reverse=True
+    )  # how trec_eval breaks ties
+    of_ties = ir_measures.calc_aggregate(list(ORACLE), {"q": judged}, {"q": scores})
+    ours_first = retrieval.ranked(scores)
+    untied = {"q": {key: float(-rank) for rank, key in enumerate(ours_first)}}
+    of_ours = ir_measures.calc_aggregate(list(ORACLE), {"q": judged}, untied)
+    for measure, metric in ORACLE.items():
+        if measure != RR @ 2:  # not trec_eval's, and another program's order of ties
+            assert metric(theirs_first, judged) == pytest.approx(of_ties[measure], abs=1e-9), measure
+        assert metric(ours_first, judged) == pytest.approx(of_ours[measure], abs=1e-9), measure
+
+
+def test_ties_are_broken_by_key() -> None:
+    assert retrieval.ranked({"b": 1.0, "c": 2.0, "a": 1.0}) == ["c", "a", "b"]
+    with pytest.raises(ValueError, match="the score of 'b' is NaN"):
+        retrieval.ranked({"a": 1.0, "b": math.nan})
 
 
 @given(
@@ -107,6 +130,11 @@ def test_ranges_and_equivalences(ranking: list[str], judged: dict[str, int]) -> 
     assert retrieval.average_precision(ideal, judged) == pytest.approx(1)
     assert retrieval.recall(ranking, judged, 5) <= retrieval.recall(ranking, judged, 10)
     assert retrieval.recall([*ranking, *(key for key in relevant if key not in ranking)], judged, 99) == 1
+    assert retrieval.recall_all(ranking, judged, 5) == float(retrieval.recall(ranking, judged, 5) == 1)
+    assert retrieval.hit(ranking, judged, 5) == float(retrieval.recall(ranking, judged, 5) > 0)
+    assert retrieval.reciprocal_rank(ranking, judged, len(ranking)) == retrieval.reciprocal_rank(
+        ranking, judged
+    )
     assert retrieval.hit(ranking, judged, 1) == float(retrieval.reciprocal_rank(ranking, judged) == 1)
     assert retrieval.precision(ranking, judged, 10) * 10 == pytest.approx(
         retrieval.recall(ranking, judged, 10) * len(relevant)
