@@ -5,7 +5,7 @@ EXTRAS ?= test
 PORT ?= 8501
 BIN := $(VENV)/bin
 
-.PHONY: app test bench lint clean
+.PHONY: app test bench baselines lint clean
 
 app: $(VENV)/.app
 	$(BIN)/assay app --port $(PORT)
@@ -18,6 +18,15 @@ test: $(VENV)/.$(EXTRAS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m pytest tests/benchmarks -m bench -s
+
+# The baselines of the shipped data, made anew: commit them with what moved.
+baselines: $(VENV)/.test
+	rm -rf out/baselines
+	$(BIN)/assay ingest datasets/meridian --dataset meridian --db out/baselines/assay.db
+	for recipe in memory brain graph; do \
+	  $(BIN)/assay eval --dataset meridian --recipe $$recipe --db out/baselines/assay.db --out out/baselines/$$recipe && \
+	  $(BIN)/assay baseline update out/baselines/$$recipe --out evals/baselines/meridian-$$recipe.json || exit 1; \
+	done
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format .

@@ -73,7 +73,7 @@ def resolve(
 
 
 def _same(mention: Mention, named: Sequence[Entity]) -> Entity | None:
-    """Among entities of that name the one of that type; one of no type stands for any, and any for a mention of no type."""
+    """Among entities of that name the one of that type; no type, of either, stands for any."""
     kind = normal_name(mention.type)
     exact = [entity for entity in named if normal_name(entity.type) == kind]
     loose = named if kind == UNTYPED else [entity for entity in named if entity.type == UNTYPED]
