@@ -45,7 +45,8 @@ def finest(case: Case) -> tuple[Gold, ...]:
 
 def supported(case: Case, evidence: Sequence[Evidence]) -> bool:
     """Whether any of the evidence is gold."""
-    return any(cites(item, gold) for item in evidence for gold in finest(case))
+    golds = finest(case)
+    return any(cites(item, gold) for item in evidence for gold in golds)
 
 
 def judgeable(case: Case) -> bool:
@@ -97,10 +98,9 @@ def citation_recall(case: Case, answer: Answer) -> float:
     return sum(any(cites(item, one) for item in answer.evidence) for one in gold) / len(gold)
 
 
-def citation_f1(case: Case, answer: Answer) -> float:
+def citation_f1(precision: float, recall: float) -> float:
     """Harmonic mean of citation precision and recall, 0 where both are 0; NaN where either is.
 
     Source: van Rijsbergen, Information Retrieval, 1979, ch. 7, of ALCE's two.
     """
-    precision, recall = citation_precision(case, answer), citation_recall(case, answer)
     return 2 * precision * recall / (precision + recall) if precision + recall != 0 else 0.0

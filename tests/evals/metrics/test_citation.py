@@ -139,3 +139,18 @@ def test_no_number_where_no_citation_can_be_judged(
     assert math.isnan(figure(ANSWERABLE, abstained(gold)))
     assert math.isnan(figure(UNANSWERABLE, answered(gold)))
     assert math.isnan(figure(replace(ANSWERABLE, gold=(), citations=()), answered(gold)))
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "expected"),
+    [(1, 1, 1), (0.5, 1, 2 / 3), (0, 1, 0), (0, 0, 0), (math.nan, 1, math.nan)],
+)
+def test_citation_f1_by_hand(precision: float, recall: float, expected: float) -> None:
+    assert citation.citation_f1(precision, recall) == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_listed_entity_is_no_citation(make_evidence: Make) -> None:
+    gold, name = make_evidence("d1", TEXT, (0, 10)), replace(make_evidence(""), kind="entity")
+    assert citation.citation_precision(ANSWERABLE, answered(gold, name, name)) == 1
+    assert math.isnan(citation.citation_precision(ANSWERABLE, answered(name)))
+    assert citation.correct(ANSWERABLE, answered(name)) is False
