@@ -76,9 +76,10 @@ class Judged:
 
     def stale(self) -> float:
         """Whether the answer is outdated, whoever wrote it; NaN for an abstention."""
-        outdated: Sequence[str] = getattr(self.case, "stale_answers", ())
-        said = grounding.plain(self.answer.text)
-        return math.nan if self.answer.abstained else answers.stale(said, self.case.answers, outdated)
+        case, answer = self.case, self.answer
+        if answer.abstained:
+            return math.nan
+        return answers.stale(grounding.plain(answer.text), case.answers, case.stale_answers)
 
 
 def _of_ranking(metric: Callable[[Sequence[str], Mapping[str, int]], float]) -> Callable[[Judged], float]:

@@ -154,3 +154,17 @@ def test_a_listed_entity_is_no_citation(make_evidence: Make) -> None:
     assert citation.citation_precision(ANSWERABLE, answered(gold, name, name)) == 1
     assert math.isnan(citation.citation_precision(ANSWERABLE, answered(name)))
     assert citation.correct(ANSWERABLE, answered(name)) is False
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "recall"),
+    [((), 1 / 3), (((0, 1), (2,)), 1 / 2), (((0,), (1, 2)), 1), (((1,), (1, 2)), 0)],
+)
+def test_the_best_matching_alternative_counts(
+    make_evidence: Make, alternatives: tuple[tuple[int, ...], ...], recall: float
+) -> None:
+    three = (*SENTENCES, Gold(source="d2"))
+    case = replace(ANSWERABLE, citations=three, alternatives=alternatives)
+    said = answered(make_evidence("d1", TEXT, (0, 10)), make_evidence("d9"))
+    assert citation.citation_recall(case, said) == pytest.approx(recall)
+    assert citation.citation_precision(case, said) == 1 / 2  # any alternative's evidence is gold
