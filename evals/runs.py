@@ -18,6 +18,7 @@ from evals.concurrent import in_order
 from evals.report import Summary
 from evals.run_files import Entry, Key, RunLog, line, written
 from evals.scoring import Row, detailed, scored, summarised
+from evals.spending import spent
 
 Cost = Callable[[str, Usage], float | None]
 """US dollars of one call by model and tokens; None where its price is not known."""
@@ -96,8 +97,9 @@ def evaluate(
     cost: Cost = no_cost,
 ) -> Summary:
     """Asks and scores every case, in order, and writes into ``out``: ``rows.jsonl`` (equal for equal inputs, byte for
-    byte), ``failures.jsonl``, ``timings.jsonl`` (times, and what models were asked and cost), ``summary.json``,
-    ``summary.md``. A run that is stopped goes on where it was when it is started again with the same settings.
+    byte), ``failures.jsonl``, ``timings.jsonl`` (times, and what models were asked and cost), ``spending.json`` (these
+    summed up), ``summary.json``, ``summary.md``. A run that is stopped goes on where it was when it is started again
+    with the same settings.
 
     ``broken`` are cases that could not even be read; they count as failures whatever was selected, since nothing can be
     said of what they would have been. ``repeats`` asks each case that often (rows then carry ``repeat``, from 0);
@@ -205,6 +207,7 @@ def _write(out: Path, rows: Sequence[Row], timings: Sequence[Mapping[str, Any]],
     files = {
         "rows.jsonl": map(line, rows),
         "timings.jsonl": map(line, timings),
+        "spending.json": (line(spent(timings).to_dict()),),
         "failures.jsonl": map(line, summary.failures),
         "summary.json": (summary.to_json(),),
         "summary.md": (summary.to_markdown(),),

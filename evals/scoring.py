@@ -57,6 +57,14 @@ class Judged:
     def sentences(self) -> list[grounding.SentenceSupport]:
         return grounding.sentence_supports(self.answer)
 
+    @cached_property
+    def citation_precision(self) -> float:
+        return citation.citation_precision(self.case, self.answer)
+
+    @cached_property
+    def citation_recall(self) -> float:
+        return citation.citation_recall(self.case, self.answer)
+
     def by_model(self, metric: Callable[[str, Sequence[str]], float]) -> float:
         """The metric of the text against the gold answers, NaN unless a model wrote it or itself abstained (which says
         nothing), and where it is unknown what would be right."""
@@ -68,9 +76,10 @@ class Judged:
 
     def stale(self) -> float:
         """Whether the answer is outdated, whoever wrote it; NaN for an abstention."""
-        outdated: Sequence[str] = getattr(self.case, "stale_answers", ())
-        said = grounding.plain(self.answer.text)
-        return math.nan if self.answer.abstained else answers.stale(said, self.case.answers, outdated)
+        case, answer = self.case, self.answer
+        if answer.abstained:
+            return math.nan
+        return answers.stale(grounding.plain(answer.text), case.answers, case.stale_answers)
 
 
 def _of_ranking(metric: Callable[[Sequence[str], Mapping[str, int]], float]) -> Callable[[Judged], float]:
@@ -79,9 +88,9 @@ def _of_ranking(metric: Callable[[Sequence[str], Mapping[str, int]], float]) -> 
 
 PER_CASE: Mapping[str, Callable[[Judged], float]] = {
     **{name: _of_ranking(metric) for name, metric in RETRIEVAL.items()},
-    "citation_precision": lambda judged: citation.citation_precision(judged.case, judged.answer),
-    "citation_recall": lambda judged: citation.citation_recall(judged.case, judged.answer),
-    "citation_f1": lambda judged: citation.citation_f1(judged.case, judged.answer),
+    "citation_precision": lambda judged: judged.citation_precision,
+    "citation_recall": lambda judged: judged.citation_recall,
+    "citation_f1": lambda judged: citation.citation_f1(judged.citation_precision, judged.citation_recall),
     "exact_match": lambda judged: judged.by_model(answers.exact_match),
     "token_f1": lambda judged: judged.by_model(answers.token_f1),
     "rouge_l": lambda judged: judged.by_model(answers.rouge_l),
@@ -103,13 +112,15 @@ def ranking_keys(trace: Trace, gold: Sequence[Gold]) -> list[str]:
     judged = {one.key for one in gold}
     by_turn = any(one.turn is not None for one in gold)
     candidates = {candidate.candidate_id: candidate for candidate in trace.candidates}
-    ranked = (candidates[candidate_id] for candidate_id in trace.ranking)
-    keys = (judged_key(candidate, judged, by_turn=by_turn) for candidate in ranked if candidate.source)
+    ranked = [candidates[candidate_id] for candidate_id in trace.ranking]
+    keys = [judged_key(candidate, judged, by_turn=by_turn) for candidate in ranked if candidate.source]
     return list(dict.fromkeys(keys))[:DEPTH]
 
 
 def judged_key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str:
     """The identity a candidate is judged by, see ``ranking_keys``."""
+    if candidate.turn is None:
+        return candidate.source
     narrow = evidence_key(candidate.source, candidate.turn)
     if narrow in judged:
         return narrow

@@ -10,13 +10,14 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
+@lru_cache(maxsize=4096)  # every metric of a case asks for the same few texts
 def normalized(answer: str) -> str:
     """Lower case, without ASCII punctuation and the articles a, an, the, single blanks.
 

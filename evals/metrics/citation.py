@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 from core.trace import Answer, Evidence
 from evals.cases import Case, Gold
@@ -45,7 +46,8 @@ def finest(case: Case) -> tuple[Gold, ...]:
 
 def supported(case: Case, evidence: Sequence[Evidence]) -> bool:
     """Whether any of the evidence is gold."""
-    return any(cites(item, gold) for item in evidence for gold in finest(case))
+    golds = finest(case)
+    return any(cites(item, gold) for item in evidence for gold in golds)
 
 
 def judgeable(case: Case) -> bool:
@@ -90,17 +92,18 @@ def citation_precision(case: Case, answer: Answer) -> float:
 
 
 def citation_recall(case: Case, answer: Answer) -> float:
-    """Share of the gold evidence that is cited, in [0, 1]; NaN as citation precision, whose source it has."""
-    gold = finest(case)
-    if answer.abstained or case.answerable is False or not gold:
+    """Share of the gold evidence that is cited, in [0, 1]; where several sets of it each suffice, of the one that is
+    cited best. NaN as citation precision, whose source it has."""
+    sets = case.evidence_sets() or (finest(case),)
+    if answer.abstained or case.answerable is False or not sets[0]:
         return math.nan
-    return sum(any(cites(item, one) for item in answer.evidence) for one in gold) / len(gold)
+    cited = {gold: any(cites(item, gold) for item in answer.evidence) for gold in dict.fromkeys(chain(*sets))}
+    return max(sum(cited[gold] for gold in golds) / len(golds) for golds in sets)
 
 
-def citation_f1(case: Case, answer: Answer) -> float:
+def citation_f1(precision: float, recall: float) -> float:
     """Harmonic mean of citation precision and recall, 0 where both are 0; NaN where either is.
 
     Source: van Rijsbergen, Information Retrieval, 1979, ch. 7, of ALCE's two.
     """
-    precision, recall = citation_precision(case, answer), citation_recall(case, answer)
     return 2 * precision * recall / (precision + recall) if precision + recall != 0 else 0.0

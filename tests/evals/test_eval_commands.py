@@ -118,7 +118,7 @@ def test_two_processes_write_the_same_bytes(assay: Assay, shared_cases: Path, tm
     files = ("rows.jsonl", "failures.jsonl", "summary.json", "summary.md")
     for file in files:
         assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
-    assert {file.name for file in (tmp_path / "1").iterdir()} == {*files, "timings.jsonl"}
+    assert {file.name for file in (tmp_path / "1").iterdir()} == {*files, "timings.jsonl", "spending.json"}
     rows = (tmp_path / "1" / "rows.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 12
     assert any(json.loads(row)["confidence"] for row in rows)

@@ -20,7 +20,7 @@ from evals.run_files import LOG
 from evals.runs import EvalRequest, evaluate, select_cases
 
 MANIFEST = {"dataset": "main", "recipe": "brain", "profile": "seed"}
-FILES = {"rows.jsonl", "failures.jsonl", "timings.jsonl", "summary.json", "summary.md"}
+FILES = {"rows.jsonl", "failures.jsonl", "timings.jsonl", "spending.json", "summary.json", "summary.md"}
 CASES = [
     ("main", Case(case_id="right", question="q", gold=(Gold(source="d1"),), split="dev", tags={"kind": "a"})),
     ("main", Case(case_id="breaks", question="q", gold=(Gold(source="d1"),), split="dev", tags={"kind": "b"})),
@@ -63,6 +63,8 @@ def test_rows_come_in_the_cases_order_and_failures_apart(ask: Ask, tmp_path: Pat
     assert [line["ms"] for line in lines(tmp_path / "timings.jsonl")] == [
         {"recall": 1.0}, {"recall": 2.0}, {"recall": 3.0},
     ]  # fmt: skip
+    (spending,) = lines(tmp_path / "spending.json")
+    assert spending["stages"]["whole"] == {"n": 3, "mean": 2.0, "p50": 2.0, "p95": 2.9, "p99": 2.98}
     assert summary.n_cases == 3
 
 

@@ -237,3 +237,17 @@ def test_a_ranking_that_names_what_was_never_considered_breaks_retrieval_only(ma
     assert set(row["metric_errors"]) == {*scoring.RETRIEVAL, "ranking"}
     assert row["metric_errors"]["map"] == "KeyError: 'gone'"
     assert (row["map"], row["ranking"], row["correct"]) == (None, [], False)
+
+
+def test_an_outdated_answer_counts_whoever_wrote_it(make_trace: MakeTrace) -> None:
+    case = replace(DATED, stale_answers=("1987", "1999"))
+    for text, expected in (
+        ("It opened in 1987 [mem:c0].", 1),
+        ("In 1999, not 1987.", 0),
+        ("Nobody knows.", 0),
+    ):
+        for writer in ("deterministic", "claude-x"):
+            answer = Answer(text=text, abstained=False, writer=writer)
+            assert scored(case, "main", make_trace([], answer))["stale"] == expected
+    assert scored(case, "main", make_trace([], ABSTAINED))["stale"] is None
+    assert scored(DATED, "main", make_trace([], WROTE))["stale"] is None

@@ -139,3 +139,32 @@ def test_no_number_where_no_citation_can_be_judged(
     assert math.isnan(figure(ANSWERABLE, abstained(gold)))
     assert math.isnan(figure(UNANSWERABLE, answered(gold)))
     assert math.isnan(figure(replace(ANSWERABLE, gold=(), citations=()), answered(gold)))
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "expected"),
+    [(1, 1, 1), (0.5, 1, 2 / 3), (0, 1, 0), (0, 0, 0), (math.nan, 1, math.nan)],
+)
+def test_citation_f1_by_hand(precision: float, recall: float, expected: float) -> None:
+    assert citation.citation_f1(precision, recall) == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_listed_entity_is_no_citation(make_evidence: Make) -> None:
+    gold, name = make_evidence("d1", TEXT, (0, 10)), replace(make_evidence(""), kind="entity")
+    assert citation.citation_precision(ANSWERABLE, answered(gold, name, name)) == 1
+    assert math.isnan(citation.citation_precision(ANSWERABLE, answered(name)))
+    assert citation.correct(ANSWERABLE, answered(name)) is False
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "recall"),
+    [((), 1 / 3), (((0, 1), (2,)), 1 / 2), (((0,), (1, 2)), 1), (((1,), (1, 2)), 0)],
+)
+def test_the_best_matching_alternative_counts(
+    make_evidence: Make, alternatives: tuple[tuple[int, ...], ...], recall: float
+) -> None:
+    three = (*SENTENCES, Gold(source="d2"))
+    case = replace(ANSWERABLE, citations=three, alternatives=alternatives)
+    said = answered(make_evidence("d1", TEXT, (0, 10)), make_evidence("d9"))
+    assert citation.citation_recall(case, said) == pytest.approx(recall)
+    assert citation.citation_precision(case, said) == 1 / 2  # any alternative's evidence is gold
