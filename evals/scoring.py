@@ -153,7 +153,7 @@ def scored(case: Case, dataset: str, trace: Trace) -> Row:
         "would_be_right": _told("would_be_right", lambda: citation.would_be_right(case, answer), errors),
         **measured,
         "metric_errors": errors,
-        "ranking": _told("ranking", lambda: judged.ranking[:10], errors) or [],
+        "ranking": _told("ranking", lambda: judged.ranking, errors) or [],
         "citations": [item.candidate_id for item in answer.evidence],
         "trace_id": trace.trace_id,
     }
