@@ -56,7 +56,7 @@ def judge(run: Run, baseline: Run, rules: Rules, *, seed: int = 0) -> GateResult
     refuse_other_data(baseline, run)
     before, after = _matched(baseline, run)
     figures = figures_of([*baseline.rows, *run.rows])
-    tails = (1 - rules.confidence, (1 - rules.confidence) / max(2, len(rules.checks)))
+    tails = (1 - rules.confidence, 1 - rules.regression_confidence)
     sides = Sides(before=before, after=after, failed=run.failures, figures=figures, tails=tails, seed=seed)
     verdicts = [verdict(check, sides, run.source) for check in rules.checks]
     return GateResult(

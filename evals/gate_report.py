@@ -24,6 +24,7 @@ def to_json(result: GateResult) -> str:
         "baseline": result.baseline,
         "rules": result.rules.source,
         "confidence": result.rules.confidence,
+        "regression_confidence": result.rules.regression_confidence,
         "inconclusive": result.rules.inconclusive,
         "cases": {"shared": result.shared, "failed": result.failed_cases},
         "changes": {name: {"baseline": old, "run": new} for name, (old, new) in result.changes.items()},
@@ -39,7 +40,8 @@ def to_markdown(result: GateResult) -> str:
         f"# Gate: {outcome(result)}",
         "",
         f"{_plain(result.run)} against {_plain(result.baseline)} by {_plain(rules.source)}: {result.shared} cases in "
-        f"both, {result.failed_cases} failed. One-sided bounds at {rules.confidence:.0%}.",
+        f"both, {result.failed_cases} failed. A rule passes by its one-sided bound "
+        f"at {rules.confidence:.4g}, and is a regression by the other, at {rules.regression_confidence:.4g}.",
         "",
         "| | rule | baseline | run | difference | bounds | n | why |",
         "|---|---|---|---|---|---|---|---|",

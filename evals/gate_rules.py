@@ -55,6 +55,11 @@ class Rules:
     confidence: float = 0.95
     inconclusive: Inconclusive = "exit 3"
 
+    @property
+    def regression_confidence(self) -> float:
+        """That of the bound a regression is called by: raised for the number of rules (Bonferroni), at least two."""
+        return 1 - (1 - self.confidence) / max(2, len(self.checks))
+
 
 DEFAULT = Rules(
     checks=(

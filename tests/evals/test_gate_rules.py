@@ -52,6 +52,8 @@ def test_no_case_may_fail_unless_it_is_said(tmp_path: Path) -> None:
     rules = load_rules(written(tmp_path, "[rules]\nmrr = { max_drop = 0 }"))
     assert rules.checks[0] == DEFAULT.checks[0] == Check(figure="failures", kind="max", limit=0)
     assert (rules.confidence, rules.inconclusive, rules.run) == (0.95, "exit 3", None)
+    assert rules.regression_confidence == pytest.approx(0.975)
+    assert DEFAULT.regression_confidence == pytest.approx(0.99)
 
 
 @pytest.mark.parametrize(
