@@ -27,6 +27,9 @@ baselines: $(VENV)/.test
 	  $(BIN)/assay eval --dataset meridian --recipe $$recipe --db out/baselines/assay.db --out out/baselines/$$recipe && \
 	  $(BIN)/assay baseline update out/baselines/$$recipe --out evals/baselines/meridian-$$recipe.json || exit 1; \
 	done
+	$(BIN)/assay eval --dataset meridian --recipe brain --db out/baselines/assay.db --out out/baselines/brain-written \
+	  --chat scripted:evals/baselines/meridian-replies.jsonl
+	$(BIN)/assay baseline update out/baselines/brain-written --out evals/baselines/meridian-brain-written.json
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format .

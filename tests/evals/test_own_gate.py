@@ -6,6 +6,7 @@ and the commit says which figure moved.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,32 @@ def test_no_recipe_got_worse(
     eval_("meridian", out, recipe=recipe, db=evaluated / "assay.db", embedder="minilm")
     capsys.readouterr()
     assert gated(out, recipe.value) == 0, capsys.readouterr().out
+
+
+def test_text_written_by_a_model_did_not_get_worse(
+    evaluated: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replies that ship: right ones, wrong ones, one unsupported, one that cites what was not sent, refusals."""
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    out = evaluated / "written"
+    replies = f"scripted:{BASELINES / 'meridian-replies.jsonl'}"
+    eval_(
+        "meridian", out, recipe=RecipeName.brain, db=evaluated / "assay.db", embedder="minilm", chat=replies
+    )
+    capsys.readouterr()
+    assert gated(out, "brain-written") == 0, capsys.readouterr().out
+    rows = {
+        row["case_id"]: row for row in map(json.loads, (out / "rows.jsonl").read_text("utf-8").splitlines())
+    }
+    assert rows["salesforce-seats"]["exact_match"] == 1.0
+    assert rows["telemetry-store"]["exact_match"] == 0.0
+    assert rows["large-requests-customers"]["invalid_citation_rate"] == 0.5
+    assert rows["salesforce-decision"]["unsupported_sentence_rate"] > 0
+    assert (rows["followups-queue-tool"]["abstained"], rows["followups-queue-tool"]["reason"]) == (
+        True,
+        "model_declined",
+    )
+    assert rows["uploads-lost-linden"]["reason"] == "not_supported"
 
 
 def test_a_pipeline_that_got_worse_is_caught(
