@@ -60,6 +60,7 @@ def decisions(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     return {
         **headline(rows, seed=seed),
         "correct": mean_of(rows, "correct", seed=seed),
+        "reliability": _of_judgement("reliability", rows, seed=seed),
         "coverage": _answered(rows, seed=seed),
         "selective_risk": _selective_risk(rows, seed=seed),
         "answered_answerable": _answered([row for row in rows if row["answerable"] is True], seed=seed),
@@ -70,7 +71,7 @@ def decisions(rows: Rows, *, seed: int) -> dict[str, Estimate]:
 
 def headline(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     """The figures a system may be ranked by, see ``decision``."""
-    return {name: _headline(name, rows, seed=seed) for name in decision.HEADLINE}
+    return {name: _of_judgement(name, rows, seed=seed) for name in decision.HEADLINE}
 
 
 def of_confidence(rows: Rows, *, seed: int) -> dict[str, Estimate]:
@@ -131,30 +132,31 @@ def extremes(rows: Rows) -> dict[str, Extremes]:
     cases = [row for row in rows if row["answerable"] is not None and row["would_be_right"] is not None]
     answerable, right = _flags(cases, "answerable"), _flags(cases, "would_be_right")
     never = np.zeros(len(cases), dtype=bool)
-    abstaining = _headlines(answerable, ~never, ~answerable)
-    answering = _headlines(answerable, never, right)
+    abstaining = _judgements(answerable, ~never, ~answerable)
+    answering = _judgements(answerable, never, right)
     return {
         name: Extremes(abstaining=_number(abstaining[name]), answering=_number(answering[name]))
         for name in (*decision.HEADLINE, "correct")
     }
 
 
-def _headlines(answerable: Flags, abstained: Flags, correct: Flags) -> dict[str, float]:
+def _judgements(answerable: Flags, abstained: Flags, correct: Flags) -> dict[str, float]:
     return {
         "balanced_correct": decision.balanced_correct(answerable, correct),
         "decision_f1": decision.decision_f1(answerable, abstained),
+        "g_mean": decision.g_mean(answerable, correct),
         "reliability": decision.reliability(answerable, abstained, correct),
         "correct": float(correct.mean()) if len(correct) else math.nan,
     }
 
 
-def _headline(name: str, rows: Rows, *, seed: int) -> Estimate:
+def _of_judgement(name: str, rows: Rows, *, seed: int) -> Estimate:
     needed = "answerable" if name == "decision_f1" else "correct"
     cases = [row for row in rows if row["answerable"] is not None and row[needed] is not None]
     answerable, abstained = _flags(cases, "answerable"), _flags(cases, "abstained")
     correct = _flags(cases, "correct")
     return estimate(
-        lambda at: _headlines(answerable[at], abstained[at], correct[at])[name],
+        lambda at: _judgements(answerable[at], abstained[at], correct[at])[name],
         _clusters(cases),
         missing=len(rows) - len(cases),
         seed=seed,
