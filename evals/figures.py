@@ -20,14 +20,15 @@ RISK, COVERAGE = 0.1, 0.8
 COUNTING_ABSTENTION = ("exact_match", "token_f1")
 OF_TEXT = ("rouge_l", "contains_gold")
 OF_SENTENCES = ("support", "unsupported_sentence_rate", "invalid_citation_rate")
-_DECIDED: Mapping[str, Callable[[Flags, Flags], float]] = {
-    "false_answer_rate": decision.false_answer_rate,
-    "over_refusal_rate": decision.over_refusal_rate,
-    "balanced_accuracy": decision.balanced_accuracy,
-    "abstention_precision": decision.abstention_precision,
-    "abstention_recall": decision.abstention_recall,
-    "abstention_f1": decision.abstention_f1,
+_DECIDED: Mapping[str, tuple[Callable[[Flags, Flags], float], Callable[[Mapping[str, Any]], bool]]] = {
+    "false_answer_rate": (decision.false_answer_rate, lambda row: not row["answerable"]),
+    "over_refusal_rate": (decision.over_refusal_rate, lambda row: bool(row["answerable"])),
+    "balanced_accuracy": (decision.balanced_accuracy, lambda row: True),
+    "abstention_precision": (decision.abstention_precision, lambda row: bool(row["abstained"])),
+    "abstention_recall": (decision.abstention_recall, lambda row: not row["answerable"]),
+    "abstention_f1": (decision.abstention_f1, lambda row: True),
 }
+"""Figures of what was decided, and which cases of known kind enter them."""
 _RISK: Mapping[str, Callable[[Floats, Flags], float]] = {
     "aurc": abstention.aurc,
     "e_aurc": abstention.e_aurc,
@@ -65,7 +66,7 @@ def decisions(rows: Rows, *, seed: int) -> dict[str, Estimate]:
         "selective_risk": _selective_risk(rows, seed=seed),
         "answered_answerable": _answered([row for row in rows if row["answerable"] is True], seed=seed),
         "answered_unanswerable": _answered([row for row in rows if row["answerable"] is False], seed=seed),
-        **{name: _of_decision(figure, rows, seed=seed) for name, figure in _DECIDED.items()},
+        **{name: _of_decision(*figure, rows, seed=seed) for name, figure in _DECIDED.items()},
     }
 
 
@@ -163,12 +164,21 @@ def _of_judgement(name: str, rows: Rows, *, seed: int) -> Estimate:
     )
 
 
-def _of_decision(figure: Callable[[Flags, Flags], float], rows: Rows, *, seed: int) -> Estimate:
-    cases = [row for row in rows if row["answerable"] is not None]
+def _of_decision(
+    figure: Callable[[Flags, Flags], float],
+    enters: Callable[[Mapping[str, Any]], bool],
+    rows: Rows,
+    *,
+    seed: int,
+) -> Estimate:
+    known = [row for row in rows if row["answerable"] is not None]
+    cases = [row for row in known if enters(row)]
     answerable, abstained = _flags(cases, "answerable"), _flags(cases, "abstained")
-    missing = len(rows) - len(cases)
     return estimate(
-        lambda at: figure(answerable[at], abstained[at]), _clusters(cases), missing=missing, seed=seed
+        lambda at: figure(answerable[at], abstained[at]),
+        _clusters(cases),
+        missing=len(rows) - len(known),
+        seed=seed,
     )
 
 
