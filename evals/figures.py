@@ -20,14 +20,15 @@ RISK, COVERAGE = 0.1, 0.8
 COUNTING_ABSTENTION = ("exact_match", "token_f1")
 OF_TEXT = ("rouge_l", "contains_gold")
 OF_SENTENCES = ("support", "unsupported_sentence_rate", "invalid_citation_rate")
-_DECIDED: Mapping[str, Callable[[Flags, Flags], float]] = {
-    "false_answer_rate": decision.false_answer_rate,
-    "over_refusal_rate": decision.over_refusal_rate,
-    "balanced_accuracy": decision.balanced_accuracy,
-    "abstention_precision": decision.abstention_precision,
-    "abstention_recall": decision.abstention_recall,
-    "abstention_f1": decision.abstention_f1,
+_DECIDED: Mapping[str, tuple[Callable[[Flags, Flags], float], Callable[[Mapping[str, Any]], bool]]] = {
+    "false_answer_rate": (decision.false_answer_rate, lambda row: not row["answerable"]),
+    "over_refusal_rate": (decision.over_refusal_rate, lambda row: bool(row["answerable"])),
+    "balanced_accuracy": (decision.balanced_accuracy, lambda row: True),
+    "abstention_precision": (decision.abstention_precision, lambda row: bool(row["abstained"])),
+    "abstention_recall": (decision.abstention_recall, lambda row: not row["answerable"]),
+    "abstention_f1": (decision.abstention_f1, lambda row: True),
 }
+"""Figures of what was decided, and which cases of known kind enter them."""
 _RISK: Mapping[str, Callable[[Floats, Flags], float]] = {
     "aurc": abstention.aurc,
     "e_aurc": abstention.e_aurc,
@@ -60,17 +61,18 @@ def decisions(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     return {
         **headline(rows, seed=seed),
         "correct": mean_of(rows, "correct", seed=seed),
+        "reliability": _of_judgement("reliability", rows, seed=seed),
         "coverage": _answered(rows, seed=seed),
         "selective_risk": _selective_risk(rows, seed=seed),
         "answered_answerable": _answered([row for row in rows if row["answerable"] is True], seed=seed),
         "answered_unanswerable": _answered([row for row in rows if row["answerable"] is False], seed=seed),
-        **{name: _of_decision(figure, rows, seed=seed) for name, figure in _DECIDED.items()},
+        **{name: _of_decision(*figure, rows, seed=seed) for name, figure in _DECIDED.items()},
     }
 
 
 def headline(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     """The figures a system may be ranked by, see ``decision``."""
-    return {name: _headline(name, rows, seed=seed) for name in decision.HEADLINE}
+    return {name: _of_judgement(name, rows, seed=seed) for name in decision.HEADLINE}
 
 
 def of_confidence(rows: Rows, *, seed: int) -> dict[str, Estimate]:
@@ -131,42 +133,52 @@ def extremes(rows: Rows) -> dict[str, Extremes]:
     cases = [row for row in rows if row["answerable"] is not None and row["would_be_right"] is not None]
     answerable, right = _flags(cases, "answerable"), _flags(cases, "would_be_right")
     never = np.zeros(len(cases), dtype=bool)
-    abstaining = _headlines(answerable, ~never, ~answerable)
-    answering = _headlines(answerable, never, right)
+    abstaining = _judgements(answerable, ~never, ~answerable)
+    answering = _judgements(answerable, never, right)
     return {
         name: Extremes(abstaining=_number(abstaining[name]), answering=_number(answering[name]))
         for name in (*decision.HEADLINE, "correct")
     }
 
 
-def _headlines(answerable: Flags, abstained: Flags, correct: Flags) -> dict[str, float]:
+def _judgements(answerable: Flags, abstained: Flags, correct: Flags) -> dict[str, float]:
     return {
         "balanced_correct": decision.balanced_correct(answerable, correct),
         "decision_f1": decision.decision_f1(answerable, abstained),
+        "g_mean": decision.g_mean(answerable, correct),
         "reliability": decision.reliability(answerable, abstained, correct),
         "correct": float(correct.mean()) if len(correct) else math.nan,
     }
 
 
-def _headline(name: str, rows: Rows, *, seed: int) -> Estimate:
+def _of_judgement(name: str, rows: Rows, *, seed: int) -> Estimate:
     needed = "answerable" if name == "decision_f1" else "correct"
     cases = [row for row in rows if row["answerable"] is not None and row[needed] is not None]
     answerable, abstained = _flags(cases, "answerable"), _flags(cases, "abstained")
     correct = _flags(cases, "correct")
     return estimate(
-        lambda at: _headlines(answerable[at], abstained[at], correct[at])[name],
+        lambda at: _judgements(answerable[at], abstained[at], correct[at])[name],
         _clusters(cases),
         missing=len(rows) - len(cases),
         seed=seed,
     )
 
 
-def _of_decision(figure: Callable[[Flags, Flags], float], rows: Rows, *, seed: int) -> Estimate:
-    cases = [row for row in rows if row["answerable"] is not None]
+def _of_decision(
+    figure: Callable[[Flags, Flags], float],
+    enters: Callable[[Mapping[str, Any]], bool],
+    rows: Rows,
+    *,
+    seed: int,
+) -> Estimate:
+    known = [row for row in rows if row["answerable"] is not None]
+    cases = [row for row in known if enters(row)]
     answerable, abstained = _flags(cases, "answerable"), _flags(cases, "abstained")
-    missing = len(rows) - len(cases)
     return estimate(
-        lambda at: figure(answerable[at], abstained[at]), _clusters(cases), missing=missing, seed=seed
+        lambda at: figure(answerable[at], abstained[at]),
+        _clusters(cases),
+        missing=len(rows) - len(known),
+        seed=seed,
     )
 
 

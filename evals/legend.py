@@ -10,8 +10,9 @@ from evals.metrics.decision import HEADLINE
 ABOUT = {
     "balanced_correct": "mean of the share correct of the answerable and of the unanswerable; ½ for abstaining always",
     "decision_f1": "mean F1 of deciding to answer and to abstain; at most ½ for deciding always the same",
-    "reliability": "right answers less wrong ones, both kinds weighed alike; 0 for abstaining always, at most ½",
+    "g_mean": "geometric mean of the same two; 0 for abstaining, and for answering, always",
     "correct": "answered citing gold, or rightly abstained",
+    "reliability": "right answers less wrong ones, both kinds weighed alike; 0 for abstaining always, at most ½",
     "coverage": "share answered",
     "selective_risk": "share of the answered that is wrong, lower is better",
     "answered_answerable": "share answered of the answerable; the rest is over-refusal",
@@ -52,8 +53,9 @@ ABOUT = {
     "stale": "says what was true once and not what is true now, lower is better",
 }
 DECISIONS = (
-    "correct", "coverage", "selective_risk", "answered_answerable", "answered_unanswerable", "false_answer_rate",
-    "over_refusal_rate", "balanced_accuracy", "abstention_precision", "abstention_recall", "abstention_f1",
+    "correct", "reliability", "coverage", "selective_risk", "answered_answerable", "answered_unanswerable",
+    "false_answer_rate", "over_refusal_rate", "balanced_accuracy", "abstention_precision", "abstention_recall",
+    "abstention_f1",
 )  # fmt: skip
 CONFIDENCE = (
     "auroc", "aurc", "e_aurc", f"coverage@risk{RISK}", f"risk@coverage{COVERAGE}", "brier", "calibration_error",
@@ -88,10 +90,10 @@ _NO_SENTENCES = "were not answered by a model, or cite nothing"
 _NO_OUTDATED = "were abstained from, or have no outdated answer"
 _BOTH = "needs both answerable and unanswerable cases"
 _MISSING: Mapping[str, str] = {
-    **dict.fromkeys(("correct", "selective_risk", "balanced_correct", "reliability"), _UNKNOWN),
+    **dict.fromkeys(("correct", "selective_risk", "balanced_correct", "g_mean", "reliability"), _UNKNOWN),
     **dict.fromkeys((name for name in CONFIDENCE if name != "auroc"), _UNKNOWN),
     **dict.fromkeys(("brier", "calibration_error"), _NO_PROBABILITY),
-    **dict.fromkeys(("auroc", "decision_f1", *DECISIONS[5:]), _HIDDEN),
+    **dict.fromkeys(("auroc", "decision_f1", *DECISIONS[6:]), _HIDDEN),
     **dict.fromkeys(RETRIEVAL, _NO_GOLD),
     **dict.fromkeys(CITATIONS[:3], _NOT_CITED),
     **dict.fromkeys(CITATIONS[3:], _NO_SENTENCES),
@@ -99,7 +101,7 @@ _MISSING: Mapping[str, str] = {
     "stale": _NO_OUTDATED,
 }
 _NO_VALUE: Mapping[str, str] = {
-    **dict.fromkeys((*HEADLINE, "auroc", "balanced_accuracy"), _BOTH),
+    **dict.fromkeys((*HEADLINE, "reliability", "auroc", "balanced_accuracy"), _BOTH),
     "selective_risk": "nothing was answered",
     f"risk@coverage{COVERAGE}": "no cut answers as many",
     "abstention_precision": "nothing was abstained from",

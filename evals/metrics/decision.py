@@ -4,10 +4,11 @@
 abstention precision, recall and F1. Every figure is NaN where it has no case to judge.
 
 ``HEADLINE`` names the figures a system may be ranked by. Each weighs answerable and unanswerable cases alike, so that
-neither extreme does well whatever the mix of a data set is: abstaining from everything scores ½, at most ½ and 0, as
-does answering everything at best. Coverage, selective risk, AUROC, AURC and the abstention F1 are not among them: each is
-perfect, or the same, for one of the two. Nor is plain accuracy (``correct``): abstaining from everything scores the share
-that cannot be answered.
+neither extreme does well whatever the mix of a data set is: abstaining from everything scores ½, at most ½ and 0,
+answering everything at most ½, ½ and 0. Coverage, selective risk, AUROC, AURC and the abstention F1 are not among them:
+each is perfect, or the same, for one of the two. Nor are plain accuracy (``correct``), of which abstaining from
+everything has the share that cannot be answered, and ``reliability``, of which it has 0 and a fair system hardly more
+where half of its answers are wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from evals.metrics.abstention import Flags
 
-HEADLINE = ("balanced_correct", "decision_f1", "reliability")
+HEADLINE = ("balanced_correct", "decision_f1", "g_mean")
 
 
 def abstention_precision(answerable: Flags, abstained: Flags) -> float:
@@ -82,6 +83,16 @@ def balanced_correct(answerable: Flags, correct: Flags) -> float:
     Source: Brodersen et al., ICPR 2010, with ``citation.correct`` as the judgement.
     """
     return (_share(correct[answerable]) + _share(correct[~answerable])) / 2
+
+
+def g_mean(answerable: Flags, correct: Flags) -> float:
+    """Geometric mean of the share correct of the answerable and of the unanswerable, in [0, 1]. Abstaining from all
+    has 0, and so has answering all: each is never right about one of the two.
+
+    Source: Kubat & Matwin, Addressing the Curse of Imbalanced Training Sets, ICML 1997, with ``citation.correct`` as the
+    judgement.
+    """
+    return float(np.sqrt(_share(correct[answerable]) * _share(correct[~answerable])))
 
 
 def reliability(answerable: Flags, abstained: Flags, correct: Flags) -> float:

@@ -83,6 +83,7 @@ def test_metrics_of_a_hundred_thousand_cases_take_less_than_ten_seconds(
                        decision.false_answer_rate, decision.over_refusal_rate):  # fmt: skip
             figure(answerable, abstained)
         decision.balanced_correct(answerable, correct)
+        decision.g_mean(answerable, correct)
         decision.reliability(answerable, abstained, correct)
 
     def curves() -> None:

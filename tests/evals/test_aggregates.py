@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import UsageError
 from evals.aggregates import FIGURES, figure_named, figures_of
+from evals.metrics.citation import citation_f1
 from evals.paired import pair
 from evals.scoring import summarised
 
@@ -90,17 +91,19 @@ def test_means_are_those_of_the_summary(make_row: MakeRow) -> None:
     for number in range(60):
         answerable, abstained, right = (bool(flag) for flag in random.random(3) < 0.6)
         metrics = {name: float(random.random()) for name in FIGURES if "@" in name or name in ("mrr", "map")}
-        cited = dict.fromkeys(("citation_precision", "citation_recall"))
+        cited = dict.fromkeys(("citation_precision", "citation_recall", "citation_f1"))
         if answerable and not abstained:
-            cited = {name: float(random.random()) for name in cited}
+            precision, recall = (float(value) for value in random.random(2))
+            cited = dict(zip(cited, (precision, recall, citation_f1(precision, recall)), strict=True))
         rows.append(
             make_row(
                 f"c{number}", answerable=answerable, abstained=abstained, correct=right, **metrics, **cited
             )
         )
     summary = summarised(rows, seed=0)
-    shared = FIGURES.keys() & summary.keys() - {"auroc", "aurc"}
-    assert shared >= {"ndcg@10", "correct", "coverage", "selective_risk", "citation_recall"}
+    told = {name for name, figure in summary.items() if figure.value is not None}
+    shared = {name for name, figure in FIGURES.items() if figure.is_mean and name in told}
+    assert shared >= {"ndcg@10", "correct", "coverage", "selective_risk", "citation_recall", "citation_f1"}
     for name in shared:
         values = FIGURES[name].values(rows)
         assert np.nanmean(values) == pytest.approx(summary[name].value), name

@@ -16,7 +16,7 @@ MANIFEST = {"dataset": "main", "recipe": "brain", "profile": "seed"}
 FIGURES = dict.fromkeys(legend.ABOUT, KNOWN) | {"exact_match": NONE, "brier": NONE, "auroc": NONE}
 DETAILS = Details(
     extremes={
-        "reliability": Extremes(abstaining=0.0, answering=-0.25), "correct": Extremes(abstaining=None, answering=None),
+        "g_mean": Extremes(abstaining=0.0, answering=0.25), "correct": Extremes(abstaining=None, answering=None),
     },
     by_kind={"near|miss": {"answered": KNOWN, "auroc": NONE}},
     metric_errors={"map": [{"case_id": "c1", "dataset": "main", "message": "KeyError: 'gone'"}] * 3},
@@ -33,8 +33,8 @@ def test_every_figure_is_explained_and_has_one_place() -> None:
 def test_tables_for_people() -> None:
     text = SUMMARY.to_markdown()
     assert text.index("## Headline") < text.index("## Decisions") < text.index("## Retrieval")
-    assert f"| reliability | 0.500 | 0.250 to 0.750 | 8 | 2 | {legend.ABOUT['reliability']} |" in text
-    assert "| reliability | 0.500 | 0.000 | -0.250 |" in text
+    assert f"| g_mean | 0.500 | 0.250 to 0.750 | 8 | 2 | {legend.ABOUT['g_mean']} |" in text
+    assert "| g_mean | 0.500 | 0.000 | 0.250 |" in text
     assert "| auroc | – | – | 0 | 10 |" in text
     assert "| exact_match |" not in text  # no model wrote: said below, not as an empty line
     assert (
@@ -52,7 +52,7 @@ def test_json_holds_the_same() -> None:
     body = json.loads(SUMMARY.to_json())
     told = {"value": 0.5, "interval": [0.25, 0.75], "n": 8, "missing": 2}
     assert body["map"] == told
-    assert body["reliability"] == told | {"extremes": {"abstaining": 0.0, "answering": -0.25}}
+    assert body["g_mean"] == told | {"extremes": {"abstaining": 0.0, "answering": 0.25}}
     assert body["by_kind"]["near|miss"]["answered"] == told
     assert body["metric_errors"]["map"][2]["case_id"] == "c1"
     assert body["cases"] == {"scored": 10, "failed": 0}

@@ -37,6 +37,7 @@ def test_by_hand() -> None:
     assert decision.balanced_accuracy(answerable, abstained) == pytest.approx((3 / 4 + 2 / 3) / 2)
     assert decision.decision_f1(answerable, abstained) == pytest.approx((2 / 3 + 3 / 4) / 2)
     assert decision.balanced_correct(answerable, correct) == pytest.approx((2 / 4 + 2 / 3) / 2)
+    assert decision.g_mean(answerable, correct) == pytest.approx(math.sqrt(2 / 4 * 2 / 3))
     # answerable: two right, one wrong, one held back; unanswerable: one answered
     assert decision.reliability(answerable, abstained, correct) == pytest.approx((1 / 4 - 1 / 3) / 2)
 
@@ -90,7 +91,7 @@ def test_without_anything_to_judge_there_is_no_number(figure: Callable[[Flags, F
 HEADLINES = {
     "balanced_correct": lambda answerable, abstained, correct: decision.balanced_correct(answerable, correct),
     "decision_f1": lambda answerable, abstained, correct: decision.decision_f1(answerable, abstained),
-    "reliability": decision.reliability,
+    "g_mean": lambda answerable, abstained, correct: decision.g_mean(answerable, correct),
 }
 
 
@@ -106,24 +107,26 @@ def test_a_constant_decision_never_has_more_than_the_stated_bound(
     figures = columns([(answerable, constant, right) for answerable, _, right in cases])
     assert HEADLINES["balanced_correct"](*figures) <= 1 / 2
     assert HEADLINES["decision_f1"](*figures) <= 1 / 2
-    assert HEADLINES["reliability"](*figures) <= 0
+    assert HEADLINES["g_mean"](*figures) == 0
+    assert decision.reliability(*figures) <= 0
 
 
 @given(BOTH)
 def test_a_perfect_decision_has_the_best_of_each(cases: list[tuple[bool, bool, bool]]) -> None:
     figures = columns([(answerable, not answerable, True) for answerable, *_ in cases])
-    assert [HEADLINES[name](*figures) for name in decision.HEADLINE] == [1, 1, 1 / 2]
+    assert [HEADLINES[name](*figures) for name in decision.HEADLINE] == [1, 1, 1]
+    assert decision.reliability(*figures) == 1 / 2
 
 
 @pytest.mark.parametrize(("answerable_count", "unanswerable_count"), [(300, 300), (550, 50), (50, 550)])
 def test_a_tuned_floor_beats_both_extremes_on_every_headline(
     answerable_count: int, unanswerable_count: int
 ) -> None:
-    """Scores as of CLAPnq's near misses (AUROC about 0.88), 9 in 10 answers right; also where one kind is rare."""
+    """Scores as of CLAPnq's near misses (AUROC about 0.88), 3 in 4 answers right; also where one kind is rare."""
     random = np.random.default_rng(1)
     answerable = np.repeat([True, False], [answerable_count, unanswerable_count])
     confidence = random.normal(np.where(answerable, 1.66, 0), 1)
-    right = answerable & (random.random(len(answerable)) < 0.9)
+    right = answerable & (random.random(len(answerable)) < 0.75)
 
     def score(name: str, cut: float) -> float:
         abstained = confidence < cut
@@ -133,4 +136,4 @@ def test_a_tuned_floor_beats_both_extremes_on_every_headline(
     cut = float(np.quantile(confidence[answerable], 0.2))
     for name in decision.HEADLINE:
         extremes = [score(name, np.inf), score(name, -np.inf)]
-        assert score(name, cut) > max(extremes) + 0.15, name
+        assert score(name, cut) > max(extremes) + 0.1, name
