@@ -11,6 +11,7 @@ import numpy as np
 
 from core.errors import UsageError
 from evals import resampled
+from evals.figures import COUNTING_ABSTENTION, OF_TEXT, model_wrote, or_silence
 from evals.resampled import Curve, Floats
 
 Row = Mapping[str, Any]
@@ -26,6 +27,8 @@ NOT_FIGURES = frozenset(
         "cluster",
         "tags",
         "split",
+        "repeat",
+        "gold_answers",
     }
 )
 """Fields of a row that say what the case is or was decided, and are no figures of their own."""
@@ -39,8 +42,8 @@ Ratio = Callable[[Row], tuple[float, float]]
 class Figure:
     """``of`` gives what a case adds, NaN where it does not count. The figure is the mean of that; or the mean of
     ``ratios``; or ``curve`` of it and the confidence. ``needs_answer``: an abstention is why a case does not count.
-    ``both_kinds``: no figure without answerable and unanswerable cases. ``better`` None: it depends. ``span``: the ends
-    it cannot lie beyond."""
+    ``both_kinds``: no figure without answerable and unanswerable cases; ``by_model``: none where no model wrote.
+    ``better`` None: it depends. ``span``: the ends it cannot lie beyond."""
 
     name: str
     better: Better | None
@@ -48,6 +51,7 @@ class Figure:
     needs_answer: bool = False
     ratios: tuple[Ratio, ...] = ()
     both_kinds: bool = False
+    by_model: bool = False
     curve: Curve | None = None
     span: tuple[float, float] = (0.0, 1.0)
 
@@ -58,6 +62,8 @@ class Figure:
 
     def values(self, rows: Sequence[Row]) -> Floats:
         """(n,) what each case adds, NaN where it does not count."""
+        if self.by_model and not model_wrote(rows):
+            return np.full(len(rows), math.nan)
         found = np.fromiter((self.of(row) for row in rows), dtype=np.float64, count=len(rows))
         if self.both_kinds:
             kinds = {
@@ -153,15 +159,21 @@ def _decision_f1(positive: bool) -> Ratio:
     return added
 
 
+def _of_text(name: str) -> Figure:
+    """What a model wrote against the gold answers, an abstention as the empty answer, see ``figures.of_model``."""
+    return Figure(
+        name=name, better="up", of=lambda row: or_silence(row, name), needs_answer=True, by_model=True
+    )
+
+
 def _mean(name: str, better: Better | None = "up", *, needs_answer: bool = False) -> Figure:
     return Figure(name=name, better=better, of=field(name), needs_answer=needs_answer)
 
 
 _RETRIEVAL = ("ndcg@10", "recall@5", "recall@10", "recall_all@10", "precision@10", "mrr", "mrr@10", "map", "hit@1",
               "hit@10")  # fmt: skip
-_OF_ANSWERS: Mapping[str, Better] = {
-    "exact_match": "up", "token_f1": "up", "rouge_l": "up", "contains_gold": "up", "support": "up", "stale": "down",
-    "unsupported_sentence_rate": "down", "invalid_citation_rate": "down",
+_OF_SENTENCES: Mapping[str, Better] = {
+    "support": "up", "stale": "down", "unsupported_sentence_rate": "down", "invalid_citation_rate": "down",
 }  # fmt: skip
 FIGURES: Mapping[str, Figure] = {
     figure.name: figure
@@ -186,7 +198,8 @@ FIGURES: Mapping[str, Figure] = {
         Figure(name="false_answer_rate", better="down", of=_false_answer),
         Figure(name="over_refusal_rate", better="down", of=_over_refusal),
         Figure(name="auroc", better="up", of=field("answerable"), curve=resampled.auroc),
-        *(_mean(name, better, needs_answer=True) for name, better in _OF_ANSWERS.items()),
+        *map(_of_text, (*COUNTING_ABSTENTION, *OF_TEXT)),
+        *(_mean(name, better, needs_answer=True) for name, better in _OF_SENTENCES.items()),
         Figure(name="aurc", better="down", of=_wrong_if_answered, curve=resampled.aurc),
     )
 }

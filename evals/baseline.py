@@ -82,12 +82,15 @@ def load(path: Path) -> Run:
 
 
 def _compact(row: Row) -> dict[str, Any]:
-    """What pairing and figures need: identity, flags and numbers; null where a flag is unknown."""
+    """What pairing and figures need: identity, flags and numbers; null where a flag is unknown. Of gold answers, whether
+    there are any."""
     flags = {
         name: row[name] for name in ("answerable", "abstained", "confidence", "correct", "would_be_right")
     }
     numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
-    return {**{name: row[name] for name in _KEPT}, **flags, **numbers}
+    text = {"gold_answers": bool(row["gold_answers"])} if "gold_answers" in row else {}
+    writer = {"writer": row["writer"]} if "writer" in row else {}
+    return {**{name: row[name] for name in _KEPT}, **flags, **numbers, **text, **writer}
 
 
 def _line(value: Any) -> str:

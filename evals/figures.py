@@ -97,9 +97,9 @@ def of_confidence(rows: Rows, *, seed: int) -> dict[str, Estimate]:
 def of_model(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     """Figures of answers that a model wrote. In a run in which one wrote any answer, an abstention is the empty answer:
     right of an unanswerable case, wrong of one that has gold answers. Otherwise there is nothing to judge."""
-    wrote = any(not row["abstained"] and row.get("writer", WRITER) != WRITER for row in rows)
+    wrote = model_wrote(rows)
     counted = {
-        name: [_or_silence(row, name) if wrote else math.nan for row in rows]
+        name: [or_silence(row, name) if wrote else math.nan for row in rows]
         for name in (*COUNTING_ABSTENTION, *OF_TEXT)
     }
     return {
@@ -209,7 +209,12 @@ def _answered(rows: Rows, *, seed: int) -> Estimate:
     return mean([float(not row["abstained"]) for row in rows], _clusters(rows), seed=seed)
 
 
-def _or_silence(row: Mapping[str, Any], name: str) -> float:
+def model_wrote(rows: Rows) -> bool:
+    """Whether a model wrote any answer of the run."""
+    return any(not row["abstained"] and row.get("writer", WRITER) != WRITER for row in rows)
+
+
+def or_silence(row: Mapping[str, Any], name: str) -> float:
     """The row's figure; of an abstention that no model decided, what saying nothing has."""
     if row.get(name) is not None:
         return float(row[name])

@@ -75,8 +75,24 @@ def test_both_kinds_weigh_the_same(make_row: MakeRow) -> None:
         assert np.isnan(of_one_kind).all(), name
 
 
+def test_silence_is_the_empty_answer_where_a_model_wrote(make_row: MakeRow) -> None:
+    rows = [
+        make_row("a", writer="m-1", exact_match=0.0, token_f1=0.5, gold_answers=["x"]),
+        make_row("b", writer="deterministic", abstained=True, gold_answers=["x"]),
+        make_row("c", writer="deterministic", abstained=True, answerable=False, gold_answers=[]),
+    ]
+    summary = summarised([{"why_unanswerable": None, **row} for row in rows], seed=0)
+    for name, expected in (("exact_match", [0.0, 0.0, 1.0]), ("token_f1", [0.5, 0.0, 1.0])):
+        assert FIGURES[name].values(rows).tolist() == expected
+        assert summary[name].value == pytest.approx(sum(expected) / 3)
+        assert np.isnan(FIGURES[name].values(rows[1:])).all()  # none of these was written by a model
+
+
 def test_another_number_in_the_rows_is_a_figure_of_theirs(make_row: MakeRow) -> None:
-    rows = [make_row("a", em=None, model="m"), make_row("b", em=True, spans=[1], cost=0.25)]
+    rows = [
+        make_row("a", em=None, model="m", repeat=0),
+        make_row("b", em=True, spans=[1], cost=0.25, repeat=1),
+    ]
     figures = figures_of(rows)
     assert figures.keys() - FIGURES.keys() == {"em", "cost"}
     assert figure_named("em", figures).values(rows) == pytest.approx([np.nan, 1.0], nan_ok=True)
