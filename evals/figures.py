@@ -29,6 +29,14 @@ _DECIDED: Mapping[str, tuple[Callable[[Flags, Flags], float], Callable[[Mapping[
     "abstention_f1": (decision.abstention_f1, lambda row: True),
 }
 """Figures of what was decided, and which cases of known kind enter them."""
+_JUDGED: Mapping[str, Callable[[Flags, Flags, Flags], float]] = {
+    "balanced_correct": lambda answerable, abstained, correct: decision.balanced_correct(answerable, correct),
+    "decision_f1": lambda answerable, abstained, correct: decision.decision_f1(answerable, abstained),
+    "g_mean": lambda answerable, abstained, correct: decision.g_mean(answerable, correct),
+    "reliability": decision.reliability,
+    "correct": lambda answerable, abstained, correct: float(correct.mean()) if len(correct) else math.nan,
+}
+"""Figures of answerable, abstained and correct."""
 _RISK: Mapping[str, Callable[[Floats, Flags], float]] = {
     "aurc": abstention.aurc,
     "e_aurc": abstention.e_aurc,
@@ -77,12 +85,10 @@ def headline(rows: Rows, *, seed: int) -> dict[str, Estimate]:
 
 def of_confidence(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     """Figures of the order of confidence, at any cut, and of its calibration where it is a probability."""
-    known = [row for row in rows if row["answerable"] is not None]
     judged = [row for row in rows if row["would_be_right"] is not None]
     said = [row for row in judged if _is_probability(row)]
-    auroc = _of_arrays(abstention.auroc, known, "answerable", missing=len(rows) - len(known), seed=seed)
     return {
-        "auroc": auroc,
+        "auroc": _auroc(rows, seed=seed),
         **{
             name: _of_wrong(figure, judged, len(rows) - len(judged), seed=seed)
             for name, figure in _RISK.items()
@@ -122,7 +128,7 @@ def by_kind(rows: Rows, *, seed: int) -> dict[str, dict[str, Estimate]]:
         kind: {
             "answered": _answered(of_kind, seed=seed),
             **headline([*answerable, *of_kind], seed=seed),
-            "auroc": of_confidence([*answerable, *of_kind], seed=seed)["auroc"],
+            "auroc": _auroc([*answerable, *of_kind], seed=seed),
         }
         for kind, of_kind in sorted(kinds.items())
     }
@@ -133,21 +139,12 @@ def extremes(rows: Rows) -> dict[str, Extremes]:
     cases = [row for row in rows if row["answerable"] is not None and row["would_be_right"] is not None]
     answerable, right = _flags(cases, "answerable"), _flags(cases, "would_be_right")
     never = np.zeros(len(cases), dtype=bool)
-    abstaining = _judgements(answerable, ~never, ~answerable)
-    answering = _judgements(answerable, never, right)
     return {
-        name: Extremes(abstaining=_number(abstaining[name]), answering=_number(answering[name]))
+        name: Extremes(
+            abstaining=_number(_JUDGED[name](answerable, ~never, ~answerable)),
+            answering=_number(_JUDGED[name](answerable, never, right)),
+        )
         for name in (*decision.HEADLINE, "correct")
-    }
-
-
-def _judgements(answerable: Flags, abstained: Flags, correct: Flags) -> dict[str, float]:
-    return {
-        "balanced_correct": decision.balanced_correct(answerable, correct),
-        "decision_f1": decision.decision_f1(answerable, abstained),
-        "g_mean": decision.g_mean(answerable, correct),
-        "reliability": decision.reliability(answerable, abstained, correct),
-        "correct": float(correct.mean()) if len(correct) else math.nan,
     }
 
 
@@ -157,7 +154,7 @@ def _of_judgement(name: str, rows: Rows, *, seed: int) -> Estimate:
     answerable, abstained = _flags(cases, "answerable"), _flags(cases, "abstained")
     correct = _flags(cases, "correct")
     return estimate(
-        lambda at: _judgements(answerable[at], abstained[at], correct[at])[name],
+        lambda at: _JUDGED[name](answerable[at], abstained[at], correct[at]),
         _clusters(cases),
         missing=len(rows) - len(cases),
         seed=seed,
@@ -180,6 +177,11 @@ def _of_decision(
         missing=len(rows) - len(known),
         seed=seed,
     )
+
+
+def _auroc(rows: Rows, *, seed: int) -> Estimate:
+    known = [row for row in rows if row["answerable"] is not None]
+    return _of_arrays(abstention.auroc, known, "answerable", missing=len(rows) - len(known), seed=seed)
 
 
 def _of_arrays(

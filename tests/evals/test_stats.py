@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from evals.stats import Estimate, estimate, mean
+from evals.stats import KEPT, Estimate, estimate, mean
 
 VALUES = [float(n % 7 == 0) for n in range(200)]
 APART = [str(n) for n in range(200)]
@@ -109,3 +109,16 @@ def test_whole_clusters_are_drawn() -> None:
         assert b1 == b2
         assert len(set(c)) == 1
         assert a + b1 + c[0] == 3
+
+
+@pytest.mark.parametrize("count", [40, 2 * KEPT])
+def test_a_mean_is_the_estimate_of_the_mean(count: int) -> None:
+    """From sums by cluster and from the cases themselves, on the same draws, kept or not."""
+    values = np.random.default_rng(7).random(count)
+    clusters = [str(n // 2 if n < count // 2 else n) for n in range(count)]
+    summed, taken = (
+        mean(values.tolist(), clusters, seed=4),
+        estimate(lambda places: float(values[places].mean()), clusters, seed=4),
+    )
+    for name in ("value", "low", "high"):
+        assert getattr(summed, name) == pytest.approx(getattr(taken, name), abs=1e-12)
