@@ -23,7 +23,7 @@ def commands() -> list[str]:
     own = [
         line
         for line in lines
-        if line.split(" ")[0] in ENTRIES and not re.search(r"ASSAY_DATA|notes/|path/to", line)
+        if line.split(" ")[0] in {*ENTRIES, "echo"} and not re.search(r"ASSAY_DATA|notes/|path/to", line)
     ]
     return [line for line in own if "scifact" not in line and "clapnq" not in line and "locomo" not in line]
 
