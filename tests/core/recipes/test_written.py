@@ -113,6 +113,18 @@ def test_nothing_found_asks_no_model(make_workspace: MakeWorkspace) -> None:
     assert model.asked == []
 
 
+def test_recent_entities_reach_the_model_however_far_they_are(make_workspace: MakeWorkspace) -> None:
+    alone = [
+        EntityItem(name="Zyx", type="animal", description="a quokka"),
+        EntityItem(name="Qwv", type="animal"),
+    ]
+    model = says('{"answer": "Of Zyx.", "entities": [1], "edges": [], "passages": []}')
+    trace = ask(make_workspace(alone), "graph", model, "What do you know?")
+    assert "[entity 1] Zyx (animal): a quokka" in model.asked[0].prompt
+    assert "[entity 2] Qwv (animal)" in model.asked[0].prompt
+    assert [item.candidate_id for item in trace.answer.evidence] == ["entity:1"]
+
+
 def test_nothing_above_the_floor_asks_no_model(make_workspace: MakeWorkspace, turns: list[Item]) -> None:
     model = says("never")
     trace = ask(make_workspace(turns), "brain", model, "Which penguin won the marathon?")
