@@ -45,7 +45,7 @@ def inferences(
     if output is OutputFormat.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2, allow_nan=False))
     elif not rows:
-        print("no model was called yet; `assay ask … --chat NAME` or `assay serve --chat NAME` calls one")
+        print("no model was called yet; `assay ask … --chat NAME` or `assay serve --answerer NAME` calls one")
     else:
         print("\n".join([*_table(rows), "", _totals(rows)]))
 
