@@ -182,6 +182,15 @@ def test_the_moment_asked_about_is_the_model_s_present(make_workspace: MakeWorks
     assert "<current_time>2024-05-01T00:00:00Z</current_time>" in model.asked[0].prompt
 
 
+def test_a_moment_that_chooses_nothing_is_said(make_workspace: MakeWorkspace, turns: list[Item]) -> None:
+    workspace = make_workspace(turns)
+    for recipe, said in (("brain", True), ("memory", True), ("graph", False)):
+        trace = workspace.ask(
+            "Why?", dataset="main", recipe=recipe, profile=profiles.load("seed", recipe), as_of="2020"
+        )
+        assert any("as_of and known_at" in notice for notice in trace.notices) is said
+
+
 def test_calls_are_kept_and_found_by_session(make_workspace: MakeWorkspace) -> None:
     workspace = make_workspace(GRAPH)
     with workspace.journal("query", session_id="chat-42") as journal:
