@@ -77,10 +77,7 @@ def trajectory(
     if output is OutputFormat.json:
         print(json.dumps([as_json(call) for call in calls], ensure_ascii=False, indent=2))
     else:
-        print(
-            "\n".join(map(_head, calls))
-            or "no call was written down yet; `assay ask … --chat NAME` makes one"
-        )
+        print("\n".join(map(_head, calls)) or "no call was written down yet; `assay ask …` makes one")
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:

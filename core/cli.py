@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -145,9 +144,7 @@ def ask(
         nearby_km = float(chosen.values.get("geo.radius_km", MAX_RADIUS_KM))
     with (
         Workspace.open(db, embedder=embedder, create=False, geo=geo) as workspace,
-        workspace.journal("query", user_id=user, dataset=dataset, session_id=session)
-        if writer
-        else nullcontext() as journal,
+        workspace.journal("query", user_id=user, dataset=dataset, session_id=session) as journal,
     ):
         trace = workspace.ask(
             question,

@@ -105,3 +105,10 @@ def test_calls_of_one_second_are_listed_the_latest_first(tmp_path: Path) -> None
         listed = store.journals.trajectories("local")
     assert [call.trajectory_id for call in listed] == [journal.trajectory_id for journal in reversed(made)]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", Journal(kind="query").started_at)
+
+
+def test_a_call_without_a_model_is_kept_with_its_session(db: Path) -> None:
+    RUN.invoke(assay, ["remember", "Requests fail.", "--session", "chat-7"])
+    RUN.invoke(assay, ["ask", "Why do requests fail?", "--session", "chat-7"])
+    listed = RUN.invoke(assay, ["trajectory", "--session", "chat-7", "--format", "json"])
+    assert [call["kind"] for call in json.loads(listed.stdout)] == ["query", "remember"]
