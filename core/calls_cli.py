@@ -45,7 +45,7 @@ def inferences(
     if output is OutputFormat.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2, allow_nan=False))
     elif not rows:
-        print("no model was called yet; `assay ask … --chat NAME` or `assay serve --chat NAME` calls one")
+        print("no model was called yet; `assay ask … --chat NAME` or `assay serve --answerer NAME` calls one")
     else:
         print("\n".join([*_table(rows), "", _totals(rows)]))
 
@@ -77,10 +77,7 @@ def trajectory(
     if output is OutputFormat.json:
         print(json.dumps([as_json(call) for call in calls], ensure_ascii=False, indent=2))
     else:
-        print(
-            "\n".join(map(_head, calls))
-            or "no call was written down yet; `assay ask … --chat NAME` makes one"
-        )
+        print("\n".join(map(_head, calls)) or "no call was written down yet; `assay ask …` makes one")
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:

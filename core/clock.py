@@ -10,6 +10,11 @@ def now() -> str:
     return to_text(datetime.now(UTC))
 
 
+def now_ms() -> str:
+    """The current moment with milliseconds, e.g. ``2025-01-31T09:00:05.250Z``: orders what happens within a second."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def to_text(moment: datetime) -> str:
     """``moment`` in UTC; a naive one is taken as UTC."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -48,7 +48,7 @@ class Journal:
     dataset: str = DEFAULT_DATASET
     session_id: str | None = None
     trajectory_id: str = field(default_factory=lambda: secrets.token_hex(12))
-    started_at: str = field(default_factory=clock.now)
+    started_at: str = field(default_factory=clock.now_ms)
     inferences: list[Inference] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     outcome: str = "ok"

@@ -43,6 +43,7 @@ RECIPE_FUNCTIONS: dict[Recipe, Callable[[Inquiry], Trace]] = {
 }
 MAX_QUESTION = 64 * 1024
 """Bytes a question may have."""
+NO_TIMES = "as_of and known_at choose among facts, which recipe graph asks: {recipe} searched the memories of all times."
 _KEPT_CORPORA = 24
 _KEPT_QUESTIONS = 4096
 
@@ -150,6 +151,8 @@ class Workspace:
         datasets = self.store.matching(dataset, user_id)
         spaces = self.spaces(profile)
         notices = profile.bind(spaces)
+        if (as_of or known_at) and recipe != "graph":
+            notices = [*notices, NO_TIMES.format(recipe=recipe)]
         fingerprint = _fingerprint(datasets)
         inquiry = Inquiry(
             question=question,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from core.records import Fact
@@ -11,11 +12,15 @@ WRITER = "deterministic"
 NOTICE = (
     "No model wrote this answer: it lists the best-matching sentence of each kept item, with its citation."
 )
+_TAG = re.compile(r"\[(?=(?:mem|passage|fact|entity):)")
 
 
 def listed(evidence: Sequence[Evidence]) -> str:
-    """One line for each piece of evidence in rank order: its quote on one line, then its citation."""
-    return "\n".join(f"{' '.join(item.quote.split())} {item.citation}" for item in evidence)
+    """One line for each piece of evidence in rank order: its quote on one line, then its citation.
+
+    What looks like a citation inside a quote gets a blank behind its bracket: stored text cites nothing.
+    """
+    return "\n".join(f"{_TAG.sub('[ ', ' '.join(item.quote.split()))} {item.citation}" for item in evidence)
 
 
 def fact_sentence(fact: Fact) -> str:

@@ -107,7 +107,10 @@ class GraphSearch:
         """The most recently updated entities, for a question that matches nothing."""
         limit = self.profile.count("graph.fallback_entities")
         recent = self.inquiry.store.recent_entities(self.inquiry.dataset_ids, limit)
-        return [self.context.add(Item(kind="entity", row=entity)) for entity in recent]
+        items = [self.context.add(Item(kind="entity", row=entity)) for entity in recent]
+        for item in items:  # too far to be a similar one, which does not matter here
+            item.drop = None
+        return items
 
     def around(self, seeds: Sequence[Item]) -> list[Item]:
         """Facts one hop around the seeds, newest first, capped after filtering."""

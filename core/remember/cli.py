@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -73,9 +72,7 @@ def remember(
     model = chat_named(chat)
     with (
         Workspace.open(db, embedder=embedder) as workspace,
-        workspace.journal("remember", user_id=user, dataset=dataset, session_id=session)
-        if model
-        else nullcontext() as journal,
+        workspace.journal("remember", user_id=user, dataset=dataset, session_id=session) as journal,
     ):
         done = remembered(
             workspace,
@@ -122,9 +119,7 @@ def synthesize(
     with Workspace.open(db, embedder=embedder, create=False) as workspace:
         name = project or inferred_project(workspace.store, Path.cwd(), user)
         with (
-            workspace.journal("synthesize", user_id=user, dataset=name, session_id=session)
-            if model
-            else nullcontext() as journal,
+            workspace.journal("synthesize", user_id=user, dataset=name, session_id=session) as journal,
             bar(f"notes {level.value}", unit="windows") as progress,
         ):
             done = synthesized(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from core.journal import Journal
+from core.store import Store
 from workbench.cli import assay
 
 RUN = CliRunner()
@@ -92,3 +95,20 @@ def test_an_unknown_trajectory_says_what_to_do(db: Path) -> None:
     result = RUN.invoke(assay, ["trajectory", "zzz"])
     assert isinstance(result.exception, NotFoundError)
     assert "assay inferences" in str(result.exception)
+
+
+def test_calls_of_one_second_are_listed_the_latest_first(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "calls.db") as store:
+        made = [Journal(kind="query", started_at=f"2025-01-31T09:00:05.{ms:03}Z") for ms in (1, 2, 3, 4, 5)]
+        for journal in made:
+            store.journals.save(journal, lambda model, usage: None)
+        listed = store.journals.trajectories("local")
+    assert [call.trajectory_id for call in listed] == [journal.trajectory_id for journal in reversed(made)]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", Journal(kind="query").started_at)
+
+
+def test_a_call_without_a_model_is_kept_with_its_session(db: Path) -> None:
+    RUN.invoke(assay, ["remember", "Requests fail.", "--session", "chat-7"])
+    RUN.invoke(assay, ["ask", "Why do requests fail?", "--session", "chat-7"])
+    listed = RUN.invoke(assay, ["trajectory", "--session", "chat-7", "--format", "json"])
+    assert [call["kind"] for call in json.loads(listed.stdout)] == ["query", "remember"]

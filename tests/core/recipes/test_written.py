@@ -113,6 +113,18 @@ def test_nothing_found_asks_no_model(make_workspace: MakeWorkspace) -> None:
     assert model.asked == []
 
 
+def test_recent_entities_reach_the_model_however_far_they_are(make_workspace: MakeWorkspace) -> None:
+    alone = [
+        EntityItem(name="Zyx", type="animal", description="a quokka"),
+        EntityItem(name="Qwv", type="animal"),
+    ]
+    model = says('{"answer": "Of Zyx.", "entities": [1], "edges": [], "passages": []}')
+    trace = ask(make_workspace(alone), "graph", model, "What do you know?")
+    assert "[entity 1] Zyx (animal): a quokka" in model.asked[0].prompt
+    assert "[entity 2] Qwv (animal)" in model.asked[0].prompt
+    assert [item.candidate_id for item in trace.answer.evidence] == ["entity:1"]
+
+
 def test_nothing_above_the_floor_asks_no_model(make_workspace: MakeWorkspace, turns: list[Item]) -> None:
     model = says("never")
     trace = ask(make_workspace(turns), "brain", model, "Which penguin won the marathon?")
@@ -168,6 +180,15 @@ def test_the_moment_asked_about_is_the_model_s_present(make_workspace: MakeWorks
     model = says('{"answer": "x", "edges": [1]}')
     ask(make_workspace(GRAPH), "graph", model, "Where does Alice work?", as_of="2024-05-01")
     assert "<current_time>2024-05-01T00:00:00Z</current_time>" in model.asked[0].prompt
+
+
+def test_a_moment_that_chooses_nothing_is_said(make_workspace: MakeWorkspace, turns: list[Item]) -> None:
+    workspace = make_workspace(turns)
+    for recipe, said in (("brain", True), ("memory", True), ("graph", False)):
+        trace = workspace.ask(
+            "Why?", dataset="main", recipe=recipe, profile=profiles.load("seed", recipe), as_of="2020"
+        )
+        assert any("as_of and known_at" in notice for notice in trace.notices) is said
 
 
 def test_calls_are_kept_and_found_by_session(make_workspace: MakeWorkspace) -> None:
