@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -275,6 +276,23 @@ def test_the_command_prints_hits_with_their_provenance(
     )
     assert "\n   ← L1 eng-log/notes/staging-gap " in lessons
     assert "\n     ← L0 eng-log/2025-03-12 · t1 " in lessons  # a hop further, further in
+
+
+def test_explain_prints_the_candidates_with_their_scores_before_reranking(
+    db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("query", QUESTION, "--project", "meridian", "--embedder", "minilm", "--explain")
+    text = command(capsys, db, *arguments)
+    before, _, after = text.partition("\nrerank: ")
+    assert after, text
+    root = key(NAMED["infra-root-causes"])[:10]
+    (line,) = [line for line in before.partition("\nfuse: ")[2].splitlines() if root in line]
+    assert re.search(r"cosine/minilm-l6-int8=0\.\d{4}", line)
+    explained = json.loads(command(capsys, db, *arguments, "--format", "json"))
+    recalled = next(stage for stage in explained["stages"] if stage["name"] == "recall")
+    scored = {one["candidate_id"]: one["scores"] for one in explained["candidates"]}
+    assert len(recalled["after"]) > 10
+    assert all("cosine/minilm-l6-int8" in scored[one] for one in recalled["after"])
 
 
 def test_projects_lists_what_they_hold(db: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,8 @@ MINILM = {
 }
 DOCUMENTED = {
     "brain": {"floor.min_overlap": 0.12, "floor.min_score": 0.34, "floor.strong_overlap": 0.2, "mmr.lambda": 0.72,
-              "recall.lexical_k": 50, "recall.dense_k": 50, "select.k": 5, "blend.weight": 0.5, "rerank.method": "none"},
+              "recall.lexical_k": 50, "recall.dense_k": 50, "select.k": 5, "blend.weight": 0.5, "rerank.method": "none",
+              "fusion.confidence_weight": 0},
     "memory": {"recall.dense_k": 50, "recall.k_factor": 10, "select.k": 5, "rerank.method": "maxsim",
                "rerank.weight": 1.0},
     "graph": {"keywords.max_terms": 12, "keywords.min_length": 2, "keywords.name_points": 5, "keywords.term_points": 3,
@@ -152,3 +153,36 @@ def test_how_a_profile_was_made_survives_a_file(tmp_path):
     file = tmp_path / "copy.toml"
     file.write_text(profiles.to_toml(mine))
     assert dict(profiles.load(file, "brain").origin) == {"set": "clapnq", "auroc": 0.9, "n": 3, "ok": True}
+
+
+def test_facts_to_come_are_dropped_by_default_and_kept_by_seed():
+    chosen = {name: profiles.load(name, "graph").choice("graph.future_facts") for name in ("default", "seed")}
+    assert chosen == {"default": "drop", "seed": "keep"}
+
+
+@pytest.mark.parametrize(
+    "space", ["distance/minilm-l6-int8", "cosine-distance/minilm-l6-int8", "l2/minilm-l6-int8"]
+)
+def test_a_floor_on_similarity_takes_no_distance(tmp_path, space):
+    body = f'[memory.floor]\nmin_cosine = {{ value = 0.2, space = "{space}" }}'
+    with pytest.raises(ProfileError, match=r'must name its score space, e\.g\. .*"cosine/…".*got .*' + space):
+        profiles.load(written(tmp_path, body), "memory")
+
+
+def test_by_default_every_recipe_may_decline_and_by_seed_only_brain():
+    cuts = {"graph": "gate.min_cosine", "memory": "gate.min_best_cosine", "brain": "floor.min_score"}
+    lets_all_pass = {"gate.min_cosine": -1, "gate.min_best_cosine": -1, "floor.min_score": 0}
+    for recipe, cut in cuts.items():
+        assert profiles.load("default", recipe).number(cut) > lets_all_pass[cut]
+        assert (profiles.load("seed", recipe).number(cut) > lets_all_pass[cut]) is (recipe == "brain")
+    memory = profiles.load("seed", "memory").values
+    assert [
+        memory[f"floor.{name}"] for name in ("min_overlap", "min_score", "strong_overlap", "min_cosine")
+    ] == [0, 0, 0, -1]
+
+
+@pytest.mark.parametrize("recipe", ["memory", "brain"])
+def test_by_default_the_best_thousand_of_each_channel_are_fused(recipe):
+    default = profiles.load("default", recipe)
+    assert (default.count("recall.lexical_k"), default.count("recall.dense_k")) == (1000, 1000)
+    assert default.choice("fusion.method") == "convex"

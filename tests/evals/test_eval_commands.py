@@ -192,3 +192,29 @@ def test_an_import_that_cannot_begin_is_refused(
     assay: Assay, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     assert said in refused(assay(*arguments, "-d", "x"))
+
+
+def test_a_case_is_asked_as_of_its_own_times(assay: Assay, tmp_path: Path) -> None:
+    """Told in April that Bo moved in March; corrected in May: it was January."""
+    fact = {"kind": "fact", "subject": "Bo", "relation": "moved_to"}
+    rows = [
+        fact | {"object": "Lyon", "valid_at": "2024-03-01", "created_at": "2024-04-01", "expired_at": "2024-05-10"},
+        fact | {"object": "Nice", "valid_at": "2024-01-01", "created_at": "2024-05-10"},
+        *({"kind": "case", "case_id": name, "question": "Where is Bo?", "answerable": None, **times}
+          for name, times in {"now": {}, "before": {"as_of": "2024-02-15", "known_at": "2024-04-15"},
+                              "then": {"as_of": "2024-03-15", "known_at": "2024-04-15"}}.items()),
+    ]  # fmt: skip
+    assert assay("ingest", native(tmp_path, *rows), "-d", "bo", "--no-embed").returncode == 0
+    done = assay("eval", "-d", "bo", "-r", "graph", "-p", "seed", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "out" / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    cited = {
+        row["case_id"]: [key for key in row["citations"] if key.startswith("fact")]
+        for row in map(json.loads, lines)
+    }
+    assert cited == {"now": ["fact:2"], "before": [], "then": ["fact:1"]}
+    asked = assay("ask", "Where is Bo?", "-d", "bo", "-r", "graph", "-p", "seed", "--as-of", "2024-03-15", "--known-at",
+                  "2024-04-15", "--format", "json")  # fmt: skip
+    assert [
+        item["fact"]["target"] for item in json.loads(asked.stdout)["answer"]["evidence"] if item["fact"]
+    ] == ["Lyon"]

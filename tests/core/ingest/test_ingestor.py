@@ -383,3 +383,12 @@ def test_a_batch_is_acknowledged_before_the_next_is_read(store: Store, tmp_path:
 
     ingest(store, "main", items(), batch=3)
     assert seen == [0, 0, 0, 3, 3, 3, 6]
+
+
+def test_a_passage_is_an_artifact_a_chunk_and_raw_evidence_on_the_same_words(store: Store) -> None:
+    words = "The mill opened in 1999. " * 40
+    report = take(store, ArtifactItem(source="p1", title="Mill", text=words, whole=True))
+    assert report.added == {"artifact": 1}
+    (chunk,), (node,) = store.chunks(range(1, 9)), store.nodes(range(1, 9))
+    assert (chunk.text, chunk.position, chunk.source) == (words, 0, "p1")
+    assert (node.text, node.level, node.source, node.title) == (words, "L0", "p1", "Mill")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.errors import DataError
+from core.models import minilm
 from core.models.chat import Usage
 from core.models.prices import as_of, cost, price_of
+from core.models.wordllama import WordLlama
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +26,8 @@ def _shipped_prices(monkeypatch):
         ("gpt-5-2025-08-07", 1_000_000, 0, 1.25),
         ("gpt-5.4", 272_001, 0, 1.360005),
         ("gpt-4o-mini", 0, 0, 0.0),
+        (minilm.MODEL_ID, 0, 0, 0.0),
+        (WordLlama.model_id, 0, 0, 0.0),
         ("claude-haiku-5-5-fast", 1, 1, None),
         ("llama3.2", 1, 1, None),
         ("", 1, 1, None),

@@ -7,9 +7,11 @@ import logging
 
 import pytest
 
+from core.errors import ModelError
 from core.ingest.ingestor import ingest
 from core.ingest.items import ArtifactItem, EntityItem, FactItem
-from core.models.chat import ChatError, ChatReply, ChatRequest
+from core.models.chat import ChatError, ChatReply, ChatRequest, Usage
+from core.models.prices import cost
 from core.models.scripted_chat import Scripted
 
 QUERY = "/v1/gb/query"
@@ -228,3 +230,78 @@ def test_a_damaged_store_is_a_502_that_names_no_path(make_workspace, serve, capl
     assert reply.status_code == 502
     assert reply.json() == {"error": "the store could not be searched or written; the server's log says why"}
     assert str(workspace.store.database.path) in caplog.text
+
+
+def test_a_fact_that_ended_shows_both_times_and_one_of_no_text_no_artifact(make_workspace, serve):
+    ended = FactItem(subject="Alice", relation="works_at", object="Acme", valid_at="2020-01-01T00:00:00Z",
+                     invalid_at="2022-01-01T00:00:00Z", created_at="2025-01-31T00:00:00Z")  # fmt: skip
+    body = serve(make_workspace([ended], user_id="u1"), deterministic=True).post(QUERY, json=ASKED).json()
+    assert body["evidence"]["edges"] == [
+        {"id": 1, "source_id": 1, "target_id": 2, "source": "Alice", "target": "Acme", "relation": "works_at",
+         "valid_at": "2020-01-01T00:00:00Z", "invalid_at": "2022-01-01T00:00:00Z", "created_at": "2025-01-31T00:00:00Z"}
+    ]  # fmt: skip
+
+
+def test_a_passage_of_a_long_text_has_its_place_in_it(make_workspace, serve):
+    filler = "The canal is long and its locks are slow to fill. " * 60
+    long = ArtifactItem(source="log", text=f"{filler}The proxy buffer refuses large requests.")
+    workspace = make_workspace([ArtifactItem(source="first", text="Lunch.", whole=True), long], user_id="u1")
+    chunks = workspace.store.chunks(range(1, 50))
+    last = chunks[-1]
+    question = {"query": last.text[-300:]}
+    body = serve(workspace, deterministic=True).post(QUERY, json=ASKED | question).json()
+    found = {row["artifact_id"]: row for row in body["evidence"]["passages"]}
+    assert last.position > 1
+    assert (found[last.chunk_id]["parent_id"], found[last.chunk_id]["index"]) == (2, last.position)
+    assert found[last.chunk_id]["text"] == last.text
+
+
+def test_a_summary_is_given_only_where_the_search_found_it(make_workspace, serve):
+    items = [ArtifactItem(source="a", text="proxy buffer limit", summary="lunch at the canal", whole=True),
+             ArtifactItem(source="b", text="proxy buffer limits", summary="proxy buffer limit", whole=True)]  # fmt: skip
+    client = serve(make_workspace(items, user_id="u1"), deterministic=True)
+    passages = client.post(QUERY, json=ASKED | {"query": "proxy buffer limit"}).json()["evidence"]["passages"]
+    assert [(row["artifact_id"], row.get("summary")) for row in passages] == [
+        (1, None),
+        (2, "proxy buffer limit"),
+    ]
+    assert "summary" not in passages[0]
+
+
+def test_a_question_that_cannot_be_embedded_is_a_502_and_recorded(make_workspace, serve, script, monkeypatch):
+    def fails(texts, progress=None):
+        raise ModelError("embedding with text-embedding-3-small failed: timeout")
+
+    workspace = make_workspace(GRAPH, user_id="u1")
+    monkeypatch.setattr(workspace.embedder, "embed", fails)
+    reply = serve(workspace, chat=script({"reply": {"answer": "never"}})).post(QUERY, json=ASKED)
+    assert (reply.status_code, reply.json()) == (
+        502,
+        {"error": "embedding with text-embedding-3-small failed: timeout"},
+    )
+    (call,) = workspace.store.journals.trajectories("u1", session_id="chat-42")
+    assert (call.outcome, call.kind) == ("error", "query")
+
+
+def test_a_call_is_kept_with_its_tokens_and_cost_and_said_as_an_event(
+    make_workspace, serve, script, monkeypatch, tmp_path
+):
+    (tmp_path / "prices.toml").write_text(
+        'as_of = "2026-01-01"\n[models]\nbag-64 = {input = 0, output = 0}\n'
+    )
+    monkeypatch.setenv("ASSAY_PRICES", str(tmp_path / "prices.toml"))
+    usage = {"input_tokens": 1000, "output_tokens": 100}
+    line = {"reply": {"answer": "At Acme.", "edges": [1]}, "model": "claude-haiku-5-5", "usage": usage}
+    workspace = make_workspace(GRAPH, user_id="u1")
+    assert serve(workspace, chat=script(line)).post(QUERY, json=ASKED).status_code == 200
+    call = next(one for one in workspace.store.journals.inferences("u1") if one["stage"] == "query")
+    spent = cost("claude-haiku-5-5", Usage(**usage))
+    assert (call["type"], call["input_tokens"], call["output_tokens"]) == ("query", 1000, 100)
+    assert call["cost_usd"] == spent > 0
+    (event,) = workspace.store.journals.events("u1")
+    assert {
+        "session_id": "chat-42",
+        "kind": "query",
+        "outcome": "ok",
+        "cost_usd": spent,
+    }.items() <= event.items()
