@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from core import options
 from core.options import OutputFormat
+from core.render import printable
 
 if TYPE_CHECKING:
     from core.store.journals import Trajectory
@@ -108,10 +110,17 @@ def _one(found: Trajectory) -> str:
     steps = [
         f"  {step['name']:<12} {step['ms']:>9.1f} ms  "
         + ", ".join(f"{k} {v}" for k, v in step["sizes"].items())
+        + _inputs(step["inputs"])
         for step in found.steps
     ]
     calls = [f"  {line}" for line in _table(found.inferences)] if found.inferences else ["  none"]
     return "\n".join([_head(found), "steps:", *steps, "model calls:", *calls])
+
+
+def _inputs(inputs: dict[str, Any]) -> str:
+    """What a step was given, on a line of its own; questions cut short (JSON has them whole)."""
+    said = ", ".join(f"{name}={shorten(printable(str(value)), 60)}" for name, value in inputs.items())
+    return f"\n    {said}" if said else ""
 
 
 def _head(call: Trajectory) -> str:

@@ -32,9 +32,10 @@ class Inference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step: its name, the sizes of what went in and came out, and its wall time."""
+    """One step: its name, what it was given, the sizes of what went in and came out, and its wall time."""
 
     name: str
+    inputs: Mapping[str, int | float | str] = field(default_factory=dict)
     sizes: Mapping[str, int | float | str]
     ms: float
 
@@ -73,14 +74,17 @@ class Journal:
         self.inferences[-1] = replace(self.inferences[-1], outcome=outcome)
 
     @contextmanager
-    def step(self, name: str, **sizes: int | float | str) -> Iterator[dict[str, int | float | str]]:
-        """Times a step; the block may add sizes to the dictionary it is given."""
+    def step(
+        self, name: str, inputs: Mapping[str, int | float | str] | None = None, **sizes: int | float | str
+    ) -> Iterator[dict[str, int | float | str]]:
+        """Times a step that is given ``inputs``; the block may add sizes to the dictionary it is given."""
         said: dict[str, int | float | str] = dict(sizes)
         since = perf_counter()
         try:
             yield said
         finally:
-            self.steps.append(Step(name=name, sizes=said, ms=(perf_counter() - since) * 1000))
+            took = (perf_counter() - since) * 1000
+            self.steps.append(Step(name=name, inputs=inputs or {}, sizes=said, ms=took))
 
 
 class _Journaled:

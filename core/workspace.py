@@ -23,7 +23,7 @@ from core.index.source import StoreCorpus
 from core.ingest.place_rows import with_places_stored
 from core.journal import CallKind, Inference, Journal
 from core.models.base import Embedder, Reranker
-from core.models.chat import ChatModel, Reasoning, Usage
+from core.models.chat import ChatModel, Outcome, Reasoning, Usage
 from core.models.registry import embedder as embedder_named
 from core.models.registry import reranker as reranker_named
 from core.profile import Profile
@@ -230,13 +230,23 @@ class Workspace:
     def _question_vector(self, question: str, journal: Journal) -> Scores:
         with self._lock:
             if question not in self._questions:
-                since = perf_counter()
-                self._questions[question] = self.embedder.embed([question])[0]
-                journal.inferences.append(_embedding(self.embedder, since))
+                self._questions[question] = self._embedded(question, journal)
                 while len(self._questions) > _KEPT_QUESTIONS:
                     self._questions.popitem(last=False)
             vector = self._questions[question]
         return vector if np.isfinite(vector).all() else np.zeros_like(vector)
+
+    def _embedded(self, question: str, journal: Journal) -> Scores:
+        """The question's vector; the journal is told of the call, also where it failed."""
+        since, model = perf_counter(), self.embedder.model_id
+        outcome: Outcome = "unavailable"
+        try:
+            with journal.step("embed", {"question": question, "model": model}, dim=self.embedder.dim):
+                vector: Scores = self.embedder.embed([question])[0]
+            outcome = "ok"
+            return vector
+        finally:
+            journal.inferences.append(_embedding(model, since, outcome))
 
     def _reranker(self, profile: Profile) -> Reranker | None:
         if "rerank.method" not in profile.values:
@@ -248,14 +258,14 @@ class Workspace:
             return self._rerankers[method]
 
 
-def _embedding(embedder: Embedder, since: float) -> Inference:
+def _embedding(model: str, since: float, outcome: Outcome) -> Inference:
     return Inference(
         stage="embed",
-        model=embedder.model_id,
+        model=model,
         reasoning="none",
         usage=Usage(),
         latency_ms=(perf_counter() - since) * 1000,
-        outcome="ok",
+        outcome=outcome,
         created_at=clock.now(),
     )
 

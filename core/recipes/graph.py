@@ -11,6 +11,7 @@ from core.answer.by_model import STAGE, graph_answer
 from core.answer.ground import evidence_of
 from core.answer.prompts import GRAPH_SYSTEM, Passage, graph_prompt
 from core.answer.write import NOTICE, listed
+from core.journal import Journal
 from core.recipes.context import Context, Item, by_cosine, in_turn, score_rows
 from core.recipes.graph_search import WIDE, GraphSearch, Hit
 from core.recipes.graph_sent import GraphSent
@@ -66,10 +67,16 @@ class GraphRun:
     def recall(self) -> None:
         """Entities by points, and the four vector indexes, wide."""
         self.keyword_seeds = self._by_points()
-        for kind in WIDE:
-            self.found[kind] = self.search.similar(kind)
+        self._search_vectors()
         settings = [knob for knob in self.profile.values if knob.startswith(("keywords.", "similar."))]
         self.record.stage("recall", (), self.context.items, settings=settings)
+
+    def _search_vectors(self) -> None:
+        journal, space = self.inquiry.journal or Journal(kind="query"), self._cosine_space
+        with journal.step("search_vectors", {"question": self.inquiry.question, "space": space}) as sizes:
+            for kind in WIDE:
+                self.found[kind] = self.search.similar(kind)
+                sizes[kind] = len(self.found[kind])
 
     def fuse(self) -> None:
         """The ranking of everything that can be cited, by its better cosine; seeds stay a plain union."""

@@ -116,16 +116,17 @@ class Record:
                 note=note,
             )
         )
-        self.lap(name, before=len(self.stages[-1].before), after=len(self.stages[-1].after))
+        stage = self.stages[-1]
+        self.lap(name, stage.settings, before=len(stage.before), after=len(stage.after))
 
-    def lap(self, name: str, **sizes: int) -> None:
-        """Books the time since the last lap under ``name``."""
+    def lap(self, name: str, inputs: Mapping[str, float | int | str] | None = None, **sizes: int) -> None:
+        """Books the time since the last lap under ``name``; the journal is told what the step was given."""
         moment = perf_counter()
         ms = (moment - self._since) * 1000
         self.times_ms[name] = self.times_ms.get(name, 0.0) + ms
         self._since = moment
         if self.inquiry.journal is not None:
-            self.inquiry.journal.steps.append(Step(name=name, sizes=sizes, ms=ms))
+            self.inquiry.journal.steps.append(Step(name=name, inputs=inputs or {}, sizes=sizes, ms=ms))
 
     def trace(
         self, recipe: Recipe, candidates: Iterable[Candidate], ranking: Iterable[str], answer: Answer

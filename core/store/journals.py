@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -68,9 +68,17 @@ class Journals:
                 f"INSERT INTO trajectory ({_TRAJECTORY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", head
             )
             connection.executemany(
-                "INSERT INTO trajectory_step (trajectory_id, position, name, sizes, ms) VALUES (?, ?, ?, ?, ?)",
+                """INSERT INTO trajectory_step (trajectory_id, position, name, inputs, sizes, ms)
+                   VALUES (?, ?, ?, ?, ?, ?)""",
                 [
-                    (journal.trajectory_id, position, step.name, json.dumps(dict(step.sizes)), step.ms)
+                    (
+                        journal.trajectory_id,
+                        position,
+                        step.name,
+                        _json(step.inputs),
+                        _json(step.sizes),
+                        step.ms,
+                    )
                     for position, step in enumerate(journal.steps)
                 ],
             )
@@ -130,13 +138,15 @@ class Journals:
         head = dict(zip(_TRAJECTORY.split(", "), rows[0], strict=True))
         found = str(head["trajectory_id"])
         steps = self._database.rows(
-            "SELECT name, sizes, ms FROM trajectory_step WHERE trajectory_id = ? ORDER BY position", (found,)
+            "SELECT name, inputs, sizes, ms FROM trajectory_step WHERE trajectory_id = ? ORDER BY position",
+            (found,),
         )
         inferences = self.inferences(user_id, trajectory_id=found, limit=10_000)
         return Trajectory(
             **head,  # type: ignore[arg-type]
             steps=tuple(
-                {"name": name, "sizes": json.loads(str(sizes)), "ms": ms} for name, sizes, ms in steps
+                {"name": name, "inputs": json.loads(str(inputs)), "sizes": json.loads(str(sizes)), "ms": ms}
+                for name, inputs, sizes, ms in steps
             ),
             inferences=tuple(reversed(inferences)),
         )
@@ -160,6 +170,10 @@ def _inference_row(trajectory_id: str, one: Inference, cost: Cost) -> tuple[obje
         trajectory_id, one.stage, one.model, one.reasoning, usage.input_tokens, usage.output_tokens,
         usage.thinking_tokens, cost(one.model, usage), one.latency_ms, one.outcome, one.created_at,
     )  # fmt: skip
+
+
+def _json(values: Mapping[str, int | float | str]) -> str:
+    return json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
 
 
 def _total(costs: list[float | None]) -> float | None:

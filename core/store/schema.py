@@ -160,6 +160,7 @@ MIGRATIONS: tuple[str, ...] = (
         created_at TEXT NOT NULL
     );
     """,
+    "ALTER TABLE trajectory_step ADD COLUMN inputs TEXT NOT NULL DEFAULT '{}'",
 )
 VERSION = len(MIGRATIONS)
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core import profile as profiles
+from core.errors import ModelError
 from core.ingest.items import ArtifactItem, EntityItem, FactItem, Item, NodeItem
 from core.journal import Journal
 from core.models.chat import ChatError, ChatReply, ChatRequest
@@ -158,7 +159,24 @@ def test_a_reply_that_cannot_be_used_is_written_down_as_such(make_workspace: Mak
         ("embed", "ok"),
         ("query", "unparsable"),
     ]
-    assert [step.name for step in journal.steps] == ["recall", "fuse", "floor", "expand", "gate", "select"]
+    names = ["embed", "search_vectors", "recall", "fuse", "floor", "expand", "gate", "select"]
+    assert [step.name for step in journal.steps] == names
+
+
+def test_a_question_that_cannot_be_embedded_leaves_an_inference(
+    make_workspace: MakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = make_workspace(GRAPH)
+
+    def fails(texts: list[str]) -> None:
+        raise ModelError("the service cannot be reached")
+
+    monkeypatch.setattr(workspace.embedder, "embed", fails, raising=False)
+    journal = Journal(kind="query")
+    with pytest.raises(ModelError):
+        ask(workspace, "graph", says("never"), "Where does Alice work?", journal=journal)
+    assert [(one.stage, one.outcome) for one in journal.inferences] == [("embed", "unavailable")]
+    assert [step.name for step in journal.steps] == ["embed"]
 
 
 def test_a_failing_model_is_an_error_and_no_abstention(make_workspace: MakeWorkspace) -> None:
@@ -207,6 +225,10 @@ def test_calls_are_kept_and_found_by_session(make_workspace: MakeWorkspace) -> N
     assert sorted(call.outcome for call in kept) == ["error", "ok"]
     whole = workspace.store.journals.trajectory(journal.trajectory_id[:8], "local")
     assert [step["name"] for step in whole.steps][-1] == "write"
+    steps = {step["name"]: step for step in whole.steps}
+    assert steps["search_vectors"]["inputs"]["question"] == "Where does Alice work?"
+    assert steps["search_vectors"]["sizes"] == {"entity": 3, "fact": 1, "chunk": 1, "summary": 0}
+    assert steps["floor"]["inputs"]["floor.min_cosine"] == 0.75
     assert [one["stage"] for one in whole.inferences] == ["embed", "query"]
     assert workspace.store.journals.trajectories("someone else") == []
     assert len(workspace.store.journals.events("local")) == 2
