@@ -126,6 +126,11 @@ def on_read_only_media(path: Path) -> bool:
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
+def writable(path: Path) -> bool:
+    """Whether this process may write the database and the files beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) and not on_read_only_media(path)
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
     _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
