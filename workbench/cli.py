@@ -31,7 +31,7 @@ assay = typer.Typer(
 )
 assay.command(
     "ask",
-    epilog="Example:  assay ask 'When did prices change?' --dataset meridian --recipe graph --as-of 2024-06-01",
+    epilog="Example:  assay ask 'What does Sounder Basic cost?' --dataset meridian --recipe graph --as-of 2022-03-01",
 )(core_cli.ask)
 assay.command("ingest", epilog="Example:  assay ingest handbook/ log.jsonl --dataset mine --dry-run")(
     core_cli.ingest

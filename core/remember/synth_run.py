@@ -159,6 +159,8 @@ class Run:
             yield "No model wrote these notes: each is the sentences that say most of its window, as they stand there."
         if self.alone:
             yield f"{self.alone} groups have a single {below} note: there is nothing to bring together."
+            if self.level == "L2" and self.by != "topic":
+                yield "--by topic brings near notes of several sources together."
         for window, error in self.failures[:3]:
             yield f"{window.source} from {window.nodes[0].turn or 'the start'}: no notes: {error}"
         if len(self.failures) > 3:

@@ -1,4 +1,4 @@
-"""Answers without a model: facts in words, with their validity, each kept item once with its citation, no stored tag as one."""
+"""Answers without a model: facts in words with their validity, each kept item with its citation, no stored tag as one."""
 
 from __future__ import annotations
 
