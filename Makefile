@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 EXTRAS ?= test
 PORT ?= 8501
+JOBS ?= 2
 BIN := $(VENV)/bin
 
 .PHONY: app test bench baselines lint clean
@@ -14,9 +15,9 @@ test: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy core evals
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test,bench
 	$(BIN)/python -m pytest tests/benchmarks -m bench -s
 
 # The baselines of the shipped data, made anew: commit them with what moved.
