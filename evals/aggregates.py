@@ -10,8 +10,16 @@ from typing import Any, Literal
 import numpy as np
 
 from core.errors import UsageError
-from evals import resampled
-from evals.figures import COUNTING_ABSTENTION, OF_TEXT, model_wrote, or_silence
+from evals import resampled_curves as curves
+from evals.figures import (
+    COUNTING_ABSTENTION,
+    COVERAGE,
+    OF_TEXT,
+    RISK,
+    is_probability,
+    model_wrote,
+    or_silence,
+)
 from evals.resampled import Curve, Floats
 
 Row = Mapping[str, Any]
@@ -40,16 +48,17 @@ Ratio = Callable[[Row], tuple[float, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """``of`` gives what a case adds, NaN where it does not count. The figure is the mean of that; or the mean of
-    ``ratios``; or ``curve`` of it and the confidence. ``needs_answer``: an abstention is why a case does not count.
-    ``both_kinds``: no figure without answerable and unanswerable cases; ``by_model``: none where no model wrote.
-    ``better`` None: it depends. ``span``: the ends it cannot lie beyond."""
+    """``of`` gives what a case adds, NaN where it does not count. The figure is their mean; or the mean of ``ratios``
+    (``geometric``: their geometric mean); or ``curve`` of it and the confidence. ``needs_answer``: an abstention is why a
+    case does not count. ``both_kinds``: no figure without answerable and unanswerable cases; ``by_model``: none where no
+    model wrote. ``better`` None: it depends. ``span``: the ends it cannot lie beyond."""
 
     name: str
     better: Better | None
     of: Callable[[Row], float]
     needs_answer: bool = False
     ratios: tuple[Ratio, ...] = ()
+    geometric: bool = False
     both_kinds: bool = False
     by_model: bool = False
     curve: Curve | None = None
@@ -125,6 +134,26 @@ def _decided_right(row: Row) -> float:
     return math.nan if row["answerable"] is None else float(row["answerable"] is not row["abstained"])
 
 
+def _due(row: Row) -> tuple[float, float]:
+    return float(row["abstained"] and row["answerable"] is False), float(row["abstained"])
+
+
+def _refused(row: Row) -> float:
+    return float(row["abstained"]) if row["answerable"] is False else math.nan
+
+
+def _answered_answerable(row: Row) -> float:
+    return _answered(row) if row["answerable"] is True else math.nan
+
+
+def _right_if_probable(row: Row) -> float:
+    return field("would_be_right")(row) if is_probability(row) else math.nan
+
+
+def _squared_error(row: Row) -> float:
+    return (float(row["confidence"]) - _right_if_probable(row)) ** 2 if is_probability(row) else math.nan
+
+
 def _gain(row: Row) -> float:
     right = _correct_of_known(row)
     return right if math.isnan(right) else 0.0 if row["abstained"] else 2 * right - 1
@@ -134,7 +163,9 @@ def _correct_of_known(row: Row) -> float:
     return math.nan if row["answerable"] is None else field("correct")(row)
 
 
-def _balanced(name: str, of: Callable[[Row], float], span: tuple[float, float] = (0.0, 1.0)) -> Figure:
+def _balanced(
+    name: str, of: Callable[[Row], float], span: tuple[float, float] = (0.0, 1.0), *, geometric: bool = False
+) -> Figure:
     """The mean over the answerable and the mean over the unanswerable weigh the same.
 
     Source: Brodersen et al., The Balanced Accuracy and Its Posterior Distribution, ICPR 2010.
@@ -143,7 +174,10 @@ def _balanced(name: str, of: Callable[[Row], float], span: tuple[float, float] =
     def over(kind: bool) -> Ratio:
         return lambda row: (of(row), 1.0) if row["answerable"] is kind else (0.0, 0.0)
 
-    return Figure(name=name, better="up", of=of, ratios=(over(True), over(False)), both_kinds=True, span=span)
+    return Figure(
+        name=name, better="up", of=of, ratios=(over(True), over(False)), geometric=geometric, both_kinds=True,
+        span=span,
+    )  # fmt: skip
 
 
 def _decision_f1(positive: bool) -> Ratio:
@@ -193,14 +227,37 @@ FIGURES: Mapping[str, Figure] = {
             both_kinds=True,
             ratios=(_decision_f1(True), _decision_f1(False)),
         ),
+        _balanced("g_mean", _correct_of_known, geometric=True),
+        Figure(name="abstention_precision", better="up", of=_decided_right, ratios=(_due,)),
+        Figure(name="abstention_recall", better="up", of=_refused),
+        Figure(name="abstention_f1", better="up", of=_decided_right, ratios=(_decision_f1(False),)),
         Figure(name="coverage", better=None, of=_answered),
+        Figure(name="answered_answerable", better="up", of=_answered_answerable),
+        Figure(name="answered_unanswerable", better="down", of=_false_answer),
         Figure(name="selective_risk", better="down", of=_wrong, needs_answer=True),
         Figure(name="false_answer_rate", better="down", of=_false_answer),
         Figure(name="over_refusal_rate", better="down", of=_over_refusal),
-        Figure(name="auroc", better="up", of=field("answerable"), curve=resampled.auroc),
+        Figure(name="auroc", better="up", of=field("answerable"), curve=curves.auroc),
         *map(_of_text, (*COUNTING_ABSTENTION, *OF_TEXT)),
         *(_mean(name, better, needs_answer=True) for name, better in _OF_SENTENCES.items()),
-        Figure(name="aurc", better="down", of=_wrong_if_answered, curve=resampled.aurc),
+        Figure(name="aurc", better="down", of=_wrong_if_answered, curve=curves.aurc),
+        Figure(name="e_aurc", better="down", of=_wrong_if_answered, curve=curves.e_aurc),
+        Figure(
+            name=f"coverage@risk{RISK}",
+            better="up",
+            of=_wrong_if_answered,
+            curve=curves.coverage_at_risk(RISK),
+        ),
+        Figure(
+            name=f"risk@coverage{COVERAGE}",
+            better="down",
+            of=_wrong_if_answered,
+            curve=curves.risk_at_coverage(COVERAGE),
+        ),
+        Figure(name="brier", better="down", of=_squared_error),
+        Figure(
+            name="calibration_error", better="down", of=_right_if_probable, curve=curves.calibration_error
+        ),
     )
 }
 

@@ -86,7 +86,7 @@ def headline(rows: Rows, *, seed: int) -> dict[str, Estimate]:
 def of_confidence(rows: Rows, *, seed: int) -> dict[str, Estimate]:
     """Figures of the order of confidence, at any cut, and of its calibration where it is a probability."""
     judged = [row for row in rows if row["would_be_right"] is not None]
-    said = [row for row in judged if _is_probability(row)]
+    said = [row for row in judged if is_probability(row)]
     return {
         "auroc": _auroc(rows, seed=seed),
         **{
@@ -227,7 +227,8 @@ def or_silence(row: Mapping[str, Any], name: str) -> float:
     return 0.0 if row.get("gold_answers") else math.nan
 
 
-def _is_probability(row: Mapping[str, Any]) -> bool:
+def is_probability(row: Mapping[str, Any]) -> bool:
+    """Whether the row's confidence claims to be a probability."""
     return calibration.is_probability(row.get("confidence_space")) and row["confidence"] is not None
 
 

@@ -113,7 +113,7 @@ def sample(
     known = ~np.isnan(values)
     counted = [row for row, has in zip(rows, known, strict=True) if has]
     if figure.curve is None:
-        return RatioSample.of(*figure.parts(counted), codes[known], clusters)
+        return RatioSample.of(*figure.parts(counted), codes[known], clusters, geometric=figure.geometric)
     confidence = [row["confidence"] for row in counted]
     return CurveSample(
         confidence=ordered_confidence(confidence), flags=values[known], codes=codes[known], clusters=clusters,

@@ -34,19 +34,30 @@ class Sample(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RatioSample:
     """Sums by cluster, which is all that a mean of ratios needs: ``above`` and ``below`` the line, (parts, clusters)
-    each. A plain mean is one part, with cases counted below the line."""
+    each. A plain mean is one part, with cases counted below the line; ``geometric``: the mean of the parts is."""
 
     above: Floats
     below: Floats
+    geometric: bool = False
 
     @classmethod
-    def of(cls, above: Floats, below: Floats, codes: NDArray[np.int64], clusters: int) -> RatioSample:
+    def of(
+        cls,
+        above: Floats,
+        below: Floats,
+        codes: NDArray[np.int64],
+        clusters: int,
+        *,
+        geometric: bool = False,
+    ) -> RatioSample:
         """Of what each case adds, (parts, n) each, and the cluster ``codes`` (n,)."""
         summed = [
             [np.bincount(codes, weights=part, minlength=clusters) for part in side] for side in (above, below)
         ]
         return cls(
-            above=np.asarray(summed[0], dtype=np.float64), below=np.asarray(summed[1], dtype=np.float64)
+            above=np.asarray(summed[0], dtype=np.float64),
+            below=np.asarray(summed[1], dtype=np.float64),
+            geometric=geometric,
         )
 
     def under(self, weights: Counts) -> Floats:
@@ -56,7 +67,9 @@ class RatioSample:
     def joined(self, other: RatioSample) -> RatioSample:
         """Both, the other's clusters after these."""
         return RatioSample(
-            above=np.hstack([self.above, other.above]), below=np.hstack([self.below, other.below])
+            above=np.hstack([self.above, other.above]),
+            below=np.hstack([self.below, other.below]),
+            geometric=self.geometric,
         )
 
 
@@ -119,40 +132,9 @@ def drawn(clusters: int, seed: int) -> Counts:
     return counts
 
 
-def auroc(confidence: Floats, answerable: Floats, weights: Counts) -> Floats:
-    """``abstention.auroc`` of the cases repeated as weighted, for every row of ``weights`` (draws, n)."""
-    order, starts = _tied(confidence)
-    counted = weights[:, order].astype(np.float64, copy=False)
-    positive = np.add.reduceat(counted * answerable[order], starts, axis=1)
-    negative = np.add.reduceat(counted * (1 - answerable[order]), starts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative
-    with np.errstate(invalid="ignore", divide="ignore"):
-        won = (positive * (below + negative / 2)).sum(axis=1)
-        return np.asarray(won / (positive.sum(axis=1) * negative.sum(axis=1)), dtype=np.float64)
-
-
-def aurc(confidence: Floats, wrong: Floats, weights: Counts) -> Floats:
-    """``abstention.aurc`` of the cases repeated as weighted, for every row of ``weights`` (draws, n).
-
-    Within a tie of m cases, t of them wrong, after M cases, T of them wrong, the risks add up to
-    t + (T − M·t/m)·(H(M+m) − H(M)), with H the harmonic numbers: the sum of (T + j·t/m) / (M + j) over j = 1 … m.
-    """
-    order, starts = _tied(-confidence)
-    counted = weights[:, order].astype(np.float64, copy=False)
-    tied = np.add.reduceat(counted, starts, axis=1)
-    mistakes = np.add.reduceat(counted * wrong[order], starts, axis=1)
-    ahead, wrong_ahead = np.cumsum(tied, axis=1) - tied, np.cumsum(mistakes, axis=1) - mistakes
-    most = int(tied.sum(axis=1).max(initial=0))
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])
-    rate = mistakes / np.maximum(tied, 1)
-    spread = harmonic[(ahead + tied).astype(np.int64)] - harmonic[ahead.astype(np.int64)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        area = (mistakes + (wrong_ahead - ahead * rate) * spread).sum(axis=1)
-        return np.asarray(area / tied.sum(axis=1), dtype=np.float64)
-
-
 def _ratios(weights: Counts, *samples: RatioSample) -> list[Floats]:
-    """(draws,) for each sample: the mean of its weighted ratios, NaN where one has nothing below the line."""
+    """(draws,) for each sample: the mean of its weighted ratios (two, where it is geometric), NaN where one has nothing
+    below the line."""
     columns = np.vstack([side for sample in samples for side in (sample.above, sample.below)]).T
     weighted = np.empty((len(weights), columns.shape[1]))
     step = max(1, BLOCK // max(1, weights.shape[1]))
@@ -161,11 +143,8 @@ def _ratios(weights: Counts, *samples: RatioSample) -> list[Floats]:
         weighted[start : start + step] = block @ columns
     parts = np.split(weighted, 2 * len(samples), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return [(parts[place] / parts[place + 1]).mean(axis=1) for place in range(0, len(parts), 2)]
-
-
-def _tied(values: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The ascending order of the values, and where in it each distinct one starts."""
-    order = np.argsort(values, kind="stable")
-    _, starts = np.unique(values[order], return_index=True)
-    return order, starts
+        shares = [above / below for above, below in zip(parts[::2], parts[1::2], strict=True)]
+    return [
+        np.sqrt(each.prod(axis=1)) if sample.geometric else each.mean(axis=1)
+        for each, sample in zip(shares, samples, strict=True)
+    ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals import resampled
-from evals.metrics import abstention
+from evals import resampled, resampled_curves
+from evals.metrics import abstention, calibration
 from evals.resampled import CurveSample, RatioSample, drawn, under_both
 
 CASES = st.lists(
@@ -22,17 +25,47 @@ def mean_of(values: np.ndarray, codes: np.ndarray, clusters: int) -> RatioSample
     return RatioSample.of(values[None], np.ones((1, len(values))), codes, clusters)
 
 
+CURVES = (
+    (resampled_curves.auroc, abstention.auroc),
+    (resampled_curves.aurc, abstention.aurc),
+    (resampled_curves.e_aurc, abstention.e_aurc),
+    *(
+        (resampled_curves.coverage_at_risk(risk), partial(abstention.coverage_at_risk, risk=risk))
+        for risk in (0.0, 0.3, 1.0)
+    ),
+    *(
+        (resampled_curves.risk_at_coverage(share), partial(abstention.risk_at_coverage, coverage=share))
+        for share in (0.25, 0.8, 1.0)
+    ),
+)
+
+
 @given(CASES)
 def test_curves_equal_those_of_repeated_cases(cases: list[tuple[float, bool, int]]) -> None:
     confidence = np.array([one for one, _, _ in cases])
+    for weighted, plain in CURVES:
+        check(confidence, cases, weighted, plain)
+
+
+@given(CASES)
+def test_calibration_equals_that_of_repeated_cases(cases: list[tuple[float, bool, int]]) -> None:
+    probability = np.array([max(0.0, one) for one, _, _ in cases])
+    check(probability, cases, resampled_curves.calibration_error, calibration.calibration_error)
+
+
+def check(
+    confidence: np.ndarray,
+    cases: list[tuple[float, bool, int]],
+    weighted: resampled.Curve,
+    plain: Callable[[np.ndarray, np.ndarray], float],
+) -> None:
     flags = np.array([flag for _, flag, _ in cases])
     times = np.array([count for _, _, count in cases])
     weights = np.vstack([times, np.ones_like(times)]).astype(np.uint16)
-    for weighted, plain in ((resampled.auroc, abstention.auroc), (resampled.aurc, abstention.aurc)):
-        found = weighted(confidence, flags.astype(float), weights)
-        for value, row in zip(found, weights, strict=True):
-            places = np.repeat(np.arange(len(cases)), row)
-            assert value == pytest.approx(plain(confidence[places], flags[places]), nan_ok=True)
+    found = weighted(confidence, flags.astype(float), weights)
+    for value, row in zip(found, weights, strict=True):
+        places = np.repeat(np.arange(len(cases)), row)
+        assert value == pytest.approx(plain(confidence[places], flags[places]), nan_ok=True, abs=1e-12)
 
 
 def test_as_many_clusters_are_drawn_as_there_are() -> None:
@@ -75,6 +108,20 @@ def test_a_mean_of_ratios() -> None:
     )
 
 
+def test_a_geometric_mean_of_two_ratios() -> None:
+    sample = RatioSample.of(
+        np.array([[1.0, 0.0], [1.0, 2.0]]),
+        np.array([[1.0, 1.0], [2.0, 2.0]]),
+        np.array([0, 1]),
+        2,
+        geometric=True,
+    )
+    weights = np.array([[1.0, 1.0], [1.0, 2.0]])
+    expected = [(1 / 2 * 3 / 4) ** 0.5, (1 / 3 * 5 / 6) ** 0.5]
+    assert sample.under(weights) == pytest.approx(expected)
+    assert sample.joined(sample).under(np.hstack([weights, weights])) == pytest.approx(expected)
+
+
 def test_runs_stand_side_by_side() -> None:
     first = mean_of(np.array([1.0, 0.0]), np.array([0, 1]), 2)
     second = mean_of(np.array([0.5, 0.25]), np.array([0, 1]), 2)
@@ -90,7 +137,7 @@ def test_curves_of_two_runs_join_with_their_clusters_apart() -> None:
     def of(confidence: list[float], flags: list[float]) -> CurveSample:
         return CurveSample(
             confidence=np.array(confidence), flags=np.array(flags), codes=np.array([0, 1]), clusters=2,
-            curve=resampled.auroc,
+            curve=resampled_curves.auroc,
         )  # fmt: skip
 
     both = of([0.9, 0.1], [1, 0]).joined(of([0.2, 0.8], [1, 0]))
