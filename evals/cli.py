@@ -35,6 +35,30 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the firs
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals")]
 
 
+EntailmentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--entailment",
+        help="Model that judges whether sentences are supported: cross-encoder:NAME. Default: none, by their words",
+        show_default=False,
+    ),
+]
+RagasOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ragas",
+        help="ragas' own metrics beside ours: offline, or names such as non_llm_context_recall,faithfulness",
+        show_default=False,
+    ),
+]
+RagasModel = Annotated[
+    str | None,
+    typer.Option(
+        "--ragas-model", help="OpenAI model that judges those of ragas that need one", show_default=False
+    ),
+]
+
+
 class VariantName(StrEnum):
     """Kinds of unanswerable."""
 
@@ -109,6 +133,9 @@ def eval_(
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", min=0, help="US dollars that model calls may cost")
     ] = None,
+    entailment: EntailmentOption = None,
+    ragas: RagasOption = None,
+    ragas_model: RagasModel = None,
     output: options.FormatOption = OutputFormat.text,
     db: options.Db = None,
     user: options.User = options.USER,
@@ -120,9 +147,11 @@ def eval_(
     from core.progress import bar
     from core.workspace import Workspace
     from evals import manifest
+    from evals.judging import Judges
     from evals.runs import evaluate, select_cases
 
     chosen = profiles.load(profile, recipe.value)
+    judges = Judges.named(entailment, ragas, ragas_model)
     writer = Writer.named(chat, reasoning.value, cache=cache, max_cost=max_cost)
     with Workspace.open(db, embedder=embedder, create=False) as workspace:
         stored, broken = _stored_cases(workspace, dataset, user)
@@ -146,6 +175,7 @@ def eval_(
                 repeats=repeats,
                 concurrency=concurrency if writer.model else 1,
                 cost=cost,
+                judges=judges,
             )
     print(summary.to_json() if output is OutputFormat.json else summary.to_markdown())
 
@@ -212,6 +242,9 @@ def score(
     filter_: Filter = None,
     limit: Limit = None,
     seed: Seed = 0,
+    entailment: EntailmentOption = None,
+    ragas: RagasOption = None,
+    ragas_model: RagasModel = None,
     output: options.FormatOption = OutputFormat.text,
     db: options.Db = None,
     user: options.User = options.USER,
@@ -225,14 +258,18 @@ def score(
     from core.progress import bar
     from core.workspace import Workspace
     from evals import manifest
+    from evals.judging import Judges
     from evals.runs import evaluate, select_cases
     from evals.score import by_file, file_hash
 
+    judges = Judges.named(entailment, ragas, ragas_model)
     with Workspace.open(db, create=False) as workspace:
         stored, broken = _stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         ask = by_file(workspace, answers, stored, user)
         whole = {**manifest.of_data(workspace, dataset, user), "answers": file_hash(answers)}
         with bar("scoring", total=len(cases), unit="cases") as progress:
-            summary = evaluate(cases, ask, out, manifest=whole, broken=broken, progress=progress, seed=seed)
+            summary = evaluate(
+                cases, ask, out, manifest=whole, broken=broken, progress=progress, seed=seed, judges=judges
+            )
     print(summary.to_json() if output is OutputFormat.json else summary.to_markdown())

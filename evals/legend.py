@@ -7,6 +7,25 @@ from collections.abc import Mapping
 from evals.figures import COVERAGE, RISK
 from evals.metrics.decision import HEADLINE
 
+RAGAS = {
+    "id_based_context_precision": "share of the first 10 that is gold, by id",
+    "id_based_context_recall": "share of the gold that is among the first 10, by id",
+    "non_llm_context_precision": "rank-weighted share of the first 10 whose words are like gold evidence's",
+    "non_llm_context_recall": "share of the gold evidence whose words are like a text's among the first 10",
+    "rouge_score": "ROUGE-L of the answer and the first gold one",
+    "faithfulness": "share of the answer's statements that a model sees in the first 10",
+    "context_precision": "rank-weighted share of the first 10 that a model finds useful",
+    "context_recall": "share of the gold answer's statements that a model sees in the first 10",
+    "factual_correctness": "F1 of the answer's and the gold one's statements, as a model sees it",
+}
+"""What ragas' metrics say."""
+
+
+def ragas_name(name: str) -> str:
+    """What a metric of ragas is called in a row: ``ragas_…``."""
+    return f"ragas_{name}"
+
+
 ABOUT = {
     "balanced_correct": "mean of the share correct of the answerable and of the unanswerable; ½ for abstaining always",
     "decision_f1": "mean F1 of deciding to answer and to abstain; at most ½ for deciding always the same",
@@ -51,6 +70,7 @@ ABOUT = {
     "rouge_l": "longest common subsequence with the nearest gold answer",
     "contains_gold": "a gold answer stands in the answer",
     "stale": "says what was true once and not what is true now, lower is better",
+    **{ragas_name(name): about for name, about in RAGAS.items()},
 }
 DECISIONS = (
     "correct", "reliability", "coverage", "selective_risk", "answered_answerable", "answered_unanswerable",
@@ -75,6 +95,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "Retrieval": RETRIEVAL,
     "Citations": CITATIONS,
     "Answers": ANSWERS,
+    "ragas": tuple(map(ragas_name, RAGAS)),
 }
 """The tables of a report, in order."""
 OPTIONAL = frozenset((*ANSWERS, *CITATIONS[3:], "brier", "calibration_error"))
@@ -99,6 +120,7 @@ _MISSING: Mapping[str, str] = {
     **dict.fromkeys(CITATIONS[3:], _NO_SENTENCES),
     **dict.fromkeys(ANSWERS[:4], _NO_TEXT),
     "stale": _NO_OUTDATED,
+    **dict.fromkeys(map(ragas_name, RAGAS), "have nothing that ragas judges by it, or it broke on them"),
 }
 _NO_VALUE: Mapping[str, str] = {
     **dict.fromkeys((*HEADLINE, "reliability", "auroc", "balanced_accuracy"), _BOTH),

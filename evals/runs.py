@@ -15,13 +15,18 @@ from core.trace import Trace
 from evals.budget import BudgetSpentError
 from evals.cases import Case, Variant
 from evals.concurrent import in_order
+from evals.judging import Judges
 from evals.report import Summary
 from evals.run_files import Entry, Key, RunLog, line, written
-from evals.scoring import Row, detailed, scored, summarised
+from evals.scoring import Row, detailed, summarised
 from evals.spending import spent
 
 Cost = Callable[[str, Usage], float | None]
 """US dollars of one call by model and tokens; None where its price is not known."""
+
+
+WORDS = Judges()
+"""Support by words alone, and nothing beside our own metrics."""
 
 
 def no_cost(model: str, usage: Usage) -> float | None:
@@ -95,6 +100,7 @@ def evaluate(
     repeats: int = 1,
     concurrency: int = 1,
     cost: Cost = no_cost,
+    judges: Judges = WORDS,
 ) -> Summary:
     """Asks and scores every case, in order, and writes into ``out``: ``rows.jsonl`` (equal for equal inputs, byte for
     byte), ``failures.jsonl``, ``timings.jsonl`` (times, and what models were asked and cost), ``spending.json`` (these
@@ -103,7 +109,7 @@ def evaluate(
 
     ``broken`` are cases that could not even be read; they count as failures whatever was selected, since nothing can be
     said of what they would have been. ``repeats`` asks each case that often (rows then carry ``repeat``, from 0);
-    ``concurrency`` cases are asked at once, which changes no row.
+    ``concurrency`` cases are asked at once, which changes no row. ``judges`` judge beside the metrics of ours.
 
     Raises:
         AssayError: no case could be scored; the files are written all the same. UsageError: ``out`` can be no folder.
@@ -115,6 +121,7 @@ def evaluate(
         raise UsageError(f"{out}: no folder for results: {error.strerror}; choose another --out") from error
     whole = {
         **manifest,
+        **judges.manifest(),
         "excluded": "hits whose id equals the question's" if drop_same_id else "nothing",
         "variant": variant,
         "levels": levels,
@@ -136,7 +143,11 @@ def evaluate(
     log = RunLog(out, whole)
     try:
         entries = _asked(
-            requests, partial(_entry, ask=ask, cost=cost, numbered=repeats > 1), log, concurrency, progress
+            requests,
+            partial(_entry, ask=ask, cost=cost, judges=judges, numbered=repeats > 1),
+            log,
+            concurrency,
+            progress,
         )
     finally:
         log.close()
@@ -176,13 +187,15 @@ def _asked(
     return [log.done[request.key] for request in requests]
 
 
-def _entry(request: EvalRequest, *, ask: Callable[[EvalRequest], Trace], cost: Cost, numbered: bool) -> Entry:
+def _entry(
+    request: EvalRequest, *, ask: Callable[[EvalRequest], Trace], cost: Cost, judges: Judges, numbered: bool
+) -> Entry:
     """A case's row and times, or its failure: one broken case never takes a run down."""
     case, dataset = request.case, request.dataset
     number = {"repeat": request.repeat} if numbered else {}
     try:
         trace = ask(request)
-        row = scored(case, dataset, trace) | number
+        row = judges.row(case, dataset, trace) | number
         line(row)  # a number that JSON has not is a failure of its case
     except BudgetSpentError:
         raise

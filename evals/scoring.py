@@ -12,7 +12,9 @@ from core.answer.write import WRITER
 from core.trace import Answer, Candidate, Trace
 from evals import figures
 from evals.cases import Case, Gold, evidence_key
+from evals.legend import RAGAS, ragas_name
 from evals.metrics import answers, citation, grounding, retrieval
+from evals.metrics.support import Supporter, support
 from evals.report import Details
 from evals.stats import Estimate
 
@@ -40,6 +42,7 @@ class Judged:
 
     case: Case
     trace: Trace
+    supporter: Supporter = support
 
     @property
     def answer(self) -> Answer:
@@ -55,7 +58,7 @@ class Judged:
 
     @cached_property
     def sentences(self) -> list[grounding.SentenceSupport]:
-        return grounding.sentence_supports(self.answer)
+        return grounding.sentence_supports(self.answer, self.supporter)
 
     @cached_property
     def citation_precision(self) -> float:
@@ -127,12 +130,12 @@ def judged_key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) 
     return narrow if by_turn and candidate.source not in judged else candidate.source
 
 
-def scored(case: Case, dataset: str, trace: Trace) -> Row:
-    """One case's figures, unrounded; None where there is nothing to judge.
+def scored(case: Case, dataset: str, trace: Trace, *, supporter: Supporter = support) -> Row:
+    """One case's figures, unrounded; None where there is nothing to judge. ``supporter`` judges a model's sentences.
 
     A metric that breaks on the case is None too, and ``metric_errors`` says what happened: no zero, and the others stand.
     """
-    judged, errors = Judged(case=case, trace=trace), dict[str, str]()
+    judged, errors = Judged(case=case, trace=trace, supporter=supporter), dict[str, str]()
     answer = trace.answer
     measured = {name: _measured(name, metric, judged, errors) for name, metric in PER_CASE.items()}
     return {
@@ -180,6 +183,7 @@ def summarised(rows: Sequence[Row], *, seed: int) -> dict[str, Estimate]:
     """Every figure of a run with its interval, clustered by source document, what a system may be ranked by first."""
     by_model = figures.of_model(rows, seed=seed)
     others = [name for name in PER_CASE if name not in by_model]
+    others += [name for name in map(ragas_name, RAGAS) if any(name in row for row in rows)]
     return {
         **figures.decisions(rows, seed=seed),
         **figures.of_confidence(rows, seed=seed),

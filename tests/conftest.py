@@ -115,3 +115,55 @@ def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterable[FaultServer]:
     yield server
     background.close()
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two layers with random weights and a vocabulary of letters, as transformers saves it."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *letters,
+        *(f"##{letter}" for letter in letters),
+    ]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary))
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        num_labels=1,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_nli(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with three labels, entailment not the first."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-nli")
+    torch.manual_seed(1)
+    config = BertConfig.from_pretrained(tiny_bert)
+    config.id2label = {0: "contradiction", 1: "Entailment", 2: "neutral"}
+    config.label2id = {label: place for place, label in config.id2label.items()}
+    model = BertForSequenceClassification(config)
+    with torch.no_grad():  # else all pairs have nearly the same probability
+        model.classifier.weight.mul_(50)
+    model.save_pretrained(folder)
+    BertTokenizerFast.from_pretrained(tiny_bert).save_pretrained(folder)
+    return folder
