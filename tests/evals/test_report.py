@@ -26,6 +26,7 @@ SUMMARY = Summary(manifest=MANIFEST, figures=FIGURES, n_cases=10, failures=[], d
 
 def test_every_figure_is_explained_and_has_one_place() -> None:
     names = list(summarised([], seed=0))
+    names += map(legend.ragas_name, legend.RAGAS)
     assert set(names) == set(legend.ABOUT)
     assert sorted(name for part in legend.PARTS.values() for name in part) == sorted(names)
 
