@@ -115,9 +115,15 @@ def ranking_keys(trace: Trace, gold: Sequence[Gold]) -> list[str]:
     judged = {one.key for one in gold}
     by_turn = any(one.turn is not None for one in gold)
     candidates = {candidate.candidate_id: candidate for candidate in trace.candidates}
-    ranked = [candidates[candidate_id] for candidate_id in trace.ranking]
-    keys = [judged_key(candidate, judged, by_turn=by_turn) for candidate in ranked if candidate.source]
-    return list(dict.fromkeys(keys))[:DEPTH]
+    keys: dict[str, None] = {}
+    for candidate_id in trace.ranking:
+        found = candidates[candidate_id]
+        if found.source:
+            turnless = found.turn is None
+            keys[found.source if turnless else judged_key(found, judged, by_turn=by_turn)] = None
+        if len(keys) == DEPTH:
+            break
+    return list(keys)
 
 
 def judged_key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str:
@@ -165,18 +171,28 @@ def scored(case: Case, dataset: str, trace: Trace, *, supporter: Supporter = sup
 def _measured(
     name: str, metric: Callable[[Judged], float], judged: Judged, errors: dict[str, str]
 ) -> float | None:
-    value = _told(name, lambda: metric(judged), errors)
-    if value is not None and math.isinf(value):
+    try:
+        value = metric(judged)
+    except Exception as error:  # noqa: BLE001 (a metric that breaks never takes the case's other figures down)
+        errors[name] = _said(error)
+        return None
+    if math.isfinite(value):
+        return value
+    if math.isinf(value):
         errors[name] = f"the figure is {value}"
-    return value if value is not None and math.isfinite(value) else None
+    return None
 
 
 def _told(name: str, ask: Callable[[], T], errors: dict[str, str]) -> T | None:
     try:
         return ask()
-    except Exception as error:  # noqa: BLE001 (a metric that breaks never takes the case's other figures down)
-        errors[name] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    except Exception as error:  # noqa: BLE001 (as above)
+        errors[name] = _said(error)
         return None
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
 def summarised(rows: Sequence[Row], *, seed: int) -> dict[str, Estimate]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from core.models.base import Entailment
 from core.text import stems, words
@@ -108,8 +109,5 @@ def entailed(model: Entailment) -> Supporter:
 
 def _shared(sentence: Sequence[str], text: Sequence[str]) -> float:
     """The longest run of words both have, as a share of the sentence's."""
-    best, ending = 0, [0] * (len(text) + 1)
-    for word in sentence:
-        ending = [0, *(ending[place] + 1 if word == other else 0 for place, other in enumerate(text))]
-        best = max(best, *ending)
-    return best / len(sentence)
+    found = SequenceMatcher(None, text, sentence, autojunk=False).find_longest_match()
+    return found.size / len(sentence)

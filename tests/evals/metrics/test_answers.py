@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
 
 from evals.metrics import answers
 
@@ -88,6 +89,14 @@ def test_equals_the_script_of_squad(answer: str, gold: list[str]) -> None:
 )
 def test_rouge_l_by_hand(answer: str, gold: list[str], expected: float) -> None:
     assert answers.rouge_l(answer, gold) == pytest.approx(expected)
+
+
+@given(st.lists(st.text(max_size=40), min_size=2, max_size=2))
+def test_rouge_l_is_that_of_the_package(texts: list[str]) -> None:
+    answer, gold = texts
+    if answers.normalized(gold):
+        expected = RougeScorer(["rougeL"], use_stemmer=True).score(gold, answer)["rougeL"].fmeasure
+        assert answers.rouge_l(answer, [gold]) == pytest.approx(expected)
 
 
 WORDS = st.lists(st.sampled_from(["red", "cat", "mat", "sun"]), max_size=8)
