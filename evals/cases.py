@@ -16,23 +16,38 @@ VARIANTS: tuple[Variant, ...] = ("near-miss", "absent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """One piece of gold evidence. ``turn`` narrows ``source`` to a turn; ``start``/``end`` to a stretch of the stored
-    node text (title excluded) whose words are ``quote``; ``relevance`` is the graded judgement (0: judged and not
-    relevant)."""
+    """One piece of gold evidence: a ``source``, or a ``fact`` (subject, relation, object) of the graph. ``turn`` narrows
+    ``source`` to a turn; ``start``/``end`` to a stretch of the stored node text (title excluded) whose words are
+    ``quote``; ``relevance`` is the graded judgement (0: judged and not relevant)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    source: str
+    source: str = ""
     turn: str | None = None
     start: int | None = None
     end: int | None = None
     quote: str | None = None
     relevance: int = 1
+    fact: tuple[str, str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where it names neither a source nor a fact, or a fact and a place in a text."""
+        if not self.source and self.fact is None:
+            raise ValueError("gold evidence names a source or a fact")
+        if self.fact is not None and (self.turn, self.start, self.end, self.quote) != (None,) * 4:
+            raise ValueError(
+                f"the gold fact {list(self.fact)} is no stretch of a text: leave out turn, start, end, quote"
+            )
 
     @property
     def key(self) -> str:
-        """What retrieval metrics match on: the source, or source and turn."""
-        return evidence_key(self.source, self.turn)
+        """What retrieval metrics match on: the source, or source and turn; of a fact what it says."""
+        return evidence_key(self.source, self.turn) if self.fact is None else fact_key(*self.fact)
+
+    @property
+    def document(self) -> str:
+        """What it is about: its source; of a fact without one its subject."""
+        return self.source or (self.fact[0] if self.fact else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +117,11 @@ class Case:
 def evidence_key(source: str, turn: str | None) -> str:
     """``source``, or ``source#turn``: the identity retrieval metrics match on."""
     return source if turn is None else f"{source}#{turn}"
+
+
+def fact_key(subject: str, relation: str, target: str) -> str:
+    """``subject --relation--> target``: the identity of a fact."""
+    return f"{subject} --{relation}--> {target}"
 
 
 _codec: TypeAdapter[Case] = TypeAdapter(Case)

@@ -30,7 +30,10 @@ class Contents:
         return {source for source, _ in self.texts}
 
     def text_of(self, gold: Gold) -> str | None:
-        """The text a piece of evidence names: of its turn, else of its document, else of the turns of its source."""
+        """The text a piece of evidence names: of its turn, else of its document, else of the turns of its source; a fact
+        is what it says."""
+        if gold.fact is not None:
+            return gold.key
         found = self.texts.get((gold.source, gold.turn))
         if found is None and gold.turn is None:
             found = [

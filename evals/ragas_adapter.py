@@ -23,7 +23,7 @@ from evals.cases import Case
 from evals.concurrent import in_order
 from evals.metrics.citation import finest
 from evals.metrics.grounding import plain
-from evals.scoring import judged_key, ranking_keys
+from evals.scoring import keys_judged, ranking_keys
 
 if TYPE_CHECKING:
     import httpx2
@@ -76,12 +76,11 @@ def sample(case: Case, trace: Trace) -> Sample:
     """What ragas is given of a case and what was made of it."""
     answer = trace.answer
     texts: dict[str, str] = {}
-    judged = {gold.key for gold in case.gold}
-    by_turn = any(gold.turn is not None for gold in case.gold)
+    key_of = keys_judged(case.gold)
     candidates = {candidate.candidate_id: candidate for candidate in trace.candidates}
     for candidate_id in trace.ranking:
         found = candidates[candidate_id]
-        texts.setdefault(judged_key(found, judged, by_turn=by_turn), found.text)
+        texts.setdefault(key_of(found), found.text)
     ids = ranking_keys(trace, case.gold)[:DEPTH]
     gold_texts = (gold.quote or texts.get(gold.key) for gold in finest(case))
     return Sample(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from core.answer.write import WRITER
 from core.trace import Answer, Candidate, Trace
 from evals import figures
-from evals.cases import Case, Gold, evidence_key
+from evals.cases import Case, Gold, evidence_key, fact_key
 from evals.legend import RAGAS, ragas_name
 from evals.metrics import answers, citation, grounding, retrieval
 from evals.metrics.support import Supporter, support
@@ -109,31 +109,39 @@ PER_CASE: Mapping[str, Callable[[Judged], float]] = {
 def ranking_keys(trace: Trace, gold: Sequence[Gold]) -> list[str]:
     """Distinct evidence keys of the ranking before any floor, best first, ``DEPTH`` deep.
 
-    A candidate has the key that was judged: its turn's where that turn was, else its source's where that was. What was
-    not judged counts by turn if any gold is a turn, else by source.
+    A candidate has the key that was judged: of a fact what it says where that was, its turn's where that turn was, else
+    its source's where that was. What was not judged counts as a fact or by turn if any gold is one, else by source.
     """
-    judged = {one.key for one in gold}
-    by_turn = any(one.turn is not None for one in gold)
+    key_of = keys_judged(gold)
     candidates = {candidate.candidate_id: candidate for candidate in trace.candidates}
     keys: dict[str, None] = {}
     for candidate_id in trace.ranking:
-        found = candidates[candidate_id]
-        if found.source:
-            turnless = found.turn is None
-            keys[found.source if turnless else judged_key(found, judged, by_turn=by_turn)] = None
+        key = key_of(candidates[candidate_id])
+        if key:
+            keys[key] = None
         if len(keys) == DEPTH:
             break
     return list(keys)
 
 
-def judged_key(candidate: Candidate, judged: Collection[str], *, by_turn: bool) -> str:
-    """The identity a candidate is judged by, see ``ranking_keys``."""
-    if candidate.turn is None:
-        return candidate.source
-    narrow = evidence_key(candidate.source, candidate.turn)
-    if narrow in judged:
-        return narrow
-    return narrow if by_turn and candidate.source not in judged else candidate.source
+def keys_judged(gold: Sequence[Gold]) -> Callable[[Candidate], str]:
+    """The identity a candidate is judged by, see ``ranking_keys``; empty for what has none."""
+    judged = {one.key for one in gold}
+    by_turn = any(one.turn is not None for one in gold)
+    by_fact = any(one.fact is not None for one in gold)
+
+    def key_of(candidate: Candidate) -> str:
+        if by_fact and candidate.fact is not None:
+            fact = candidate.fact
+            return fact_key(fact.source, fact.relation, fact.target)
+        if candidate.turn is None or not candidate.source:
+            return candidate.source
+        narrow = evidence_key(candidate.source, candidate.turn)
+        if narrow in judged:
+            return narrow
+        return narrow if by_turn and candidate.source not in judged else candidate.source
+
+    return key_of
 
 
 def scored(case: Case, dataset: str, trace: Trace, *, supporter: Supporter = support) -> Row:
@@ -222,5 +230,5 @@ def detailed(rows: Sequence[Row], *, seed: int) -> Details:
 
 def cluster(case: Case) -> str:
     """The document a question is about: its first gold source, else what would be hidden, else itself."""
-    sources = [*(gold.source for gold in case.gold), *case.hides, case.case_id]
+    sources = [*(gold.document for gold in case.gold), *case.hides, case.case_id]
     return sources[0]

@@ -52,7 +52,7 @@ def question_key(case: Case) -> str:
 
 def sources_of(case: Case) -> set[str]:
     """The documents a question is about: its evidence, and what would be hidden from it."""
-    return {gold.source for gold in (*case.gold, *case.citations)} | set(case.hides)
+    return {gold.document for gold in (*case.gold, *case.citations)} | set(case.hides)
 
 
 def _kind(problem: Problem) -> str:
@@ -99,8 +99,13 @@ def _leaking_sources(dataset: Contents) -> Said:
 
 def _dangling(dataset: Contents) -> Said:
     sources = dataset.sources
+    facts = {(fact.source, fact.relation, fact.target) for fact in dataset.facts}
     for case in dataset.cases:
         for gold in dict.fromkeys((*case.gold, *case.citations)):
+            if gold.fact is not None and gold.fact not in facts:
+                yield _place(dataset, case.case_id), f"case {case.case_id!r}: there is no fact {gold.key!r}"
+            if gold.fact is not None and not gold.source:
+                continue
             if gold.source not in sources:
                 yield (
                     _place(dataset, case.case_id),
@@ -192,7 +197,7 @@ ABOUT: Mapping[str, str] = {
     "duplicate-question": "a question asked twice in one split",
     "leak-question": "a question in two splits",
     "leak-source": "a document that is evidence in two splits",
-    "dangling-evidence": "gold evidence that names no stored source or turn",
+    "dangling-evidence": "gold evidence that names no stored source, turn or fact",
     "quote": "quotes that do not occur, or not where they are said to stand",
     "single-class": "splits with answerable or unanswerable cases only",
     "dates": "facts that end before they begin, times that are none",

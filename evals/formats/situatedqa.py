@@ -2,12 +2,15 @@
 
 ``raw_temp.SPLIT.jsonl`` holds timelines: each becomes two facts in valid time, the earlier answer until the later one
 begins. ``temp.SPLIT.jsonl`` asks as of a year or day. Answers that are right at another time or place are
-``stale_answers``. The two kinds are two datasets, ``/temp`` and ``/geo``; ``raw_geo`` says nothing that ``geo`` does not.
+``stale_answers``. A question is judged on the facts that say its answer and held at its time; where the timelines are
+there and hold none, nothing that was brought in can answer it (``no-timeline``). The two kinds are two datasets,
+``/temp`` and ``/geo``; ``raw_geo`` says nothing that ``geo`` does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +18,7 @@ from typing import Any
 
 from core import clock
 from core.ingest.items import CaseItem, EntityItem, FactItem, Problem
-from evals.cases import Case
+from evals.cases import Case, Gold
 from evals.formats import Row
 from evals.formats.lines import identifier, words
 from evals.formats.records import Placed, Record, each, files_of, listed, records, split_of
@@ -25,12 +28,14 @@ FILES = tuple(f"{kind}.{split}.jsonl" for kind in ("raw_temp", "temp", "geo") fo
 RELATION = "answered_by"
 QUESTION = "question"
 ANSWER = "answer"
+NO_TIMELINE = "no-timeline"
 
 
 def load(path: Path) -> Iterator[Row]:
     """The timelines as facts, then the questions as of a time, then those of a place."""
     files = files_of(path, FILES, "SituatedQA")
     asked: dict[str, tuple[str, Case]] = {}
+    told = _Told()
     for kind, suffix, make in (
         ("raw_temp", "/temp", _timelines),
         ("temp", "/temp", _temp),
@@ -38,24 +43,44 @@ def load(path: Path) -> Iterator[Row]:
     ):
         for file in files:
             if file.name.split(".")[0] == kind:
-                yield from ((suffix, where, item) for where, item in _rows(file, make, asked))
+                yield from ((suffix, where, item) for where, item in _rows(file, make, asked, told))
     for file in files:
         if file.name.split(".")[0] not in ("raw_temp", "temp", "geo"):
             what = "the name should begin with raw_temp, temp or geo, followed by the split"
             yield "", f"{file}:1", Problem(where=f"{file}:1", what=what)
 
 
-def _rows(file: Path, make: Any, asked: dict[str, tuple[str, Case]]) -> Iterator[Placed]:
+class _Told:
+    """The facts of each question, once timelines were read."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, list[FactItem]] = {}
+
+    def golds(self, question: str, answers: Sequence[str], as_of: str) -> tuple[Gold, ...]:
+        """The facts that say an answer and held then."""
+        golds = (
+            Gold(fact=(fact.subject, fact.relation, fact.object))
+            for fact in self.facts.get(question, ())
+            if fact.object in answers and (fact.valid_at or "") <= as_of < (fact.invalid_at or "9999")
+        )
+        return tuple(dict.fromkeys(golds))
+
+
+def _rows(file: Path, make: Any, asked: dict[str, tuple[str, Case]], told: _Told) -> Iterator[Placed]:
     notes: dict[str, int] = {}
-    yield from each(
-        records(file), partial(make, notes=notes, asked=asked, split=split_of(file)), "a record of SituatedQA"
-    )
+    makes = partial(make, notes=notes, asked=asked, told=told, split=split_of(file))
+    yield from each(records(file), makes, "a record of SituatedQA")
     for what, count in notes.items():
         yield f"{file}:1", Problem(where=f"{file}:1", what=f"{count} {what}", action="kept")
 
 
 def _timelines(
-    where: str, row: Record, notes: dict[str, int], asked: dict[str, tuple[str, Case]], split: str | None
+    where: str,
+    row: Record,
+    notes: dict[str, int],
+    asked: dict[str, tuple[str, Case]],
+    told: _Told,
+    split: str | None,
 ) -> Iterator[Placed]:
     question = words(row["question"], "question")
     if row.get("timelines") is None:
@@ -70,6 +95,7 @@ def _timelines(
             continue
         seen.append(timeline)
         facts += _facts(where, question, number, timeline, notes)
+    told.facts.setdefault(question, []).extend(item for _, item in facts if isinstance(item, FactItem))
     yield where, EntityItem(name=question, type=QUESTION)
     yield from facts
 
@@ -128,15 +154,33 @@ def _answers(value: object, which: str) -> list[str]:
 
 
 def _temp(
-    where: str, row: Record, notes: dict[str, int], asked: dict[str, tuple[str, Case]], split: str | None
+    where: str,
+    row: Record,
+    notes: dict[str, int],
+    asked: dict[str, tuple[str, Case]],
+    told: _Told,
+    split: str | None,
 ) -> Iterator[Placed]:
     date = words(row["date"], "date")
     tags = {"date_type": words(row["date_type"], "date_type")}
-    yield from _once(where, _case(row, date, notes, split, tags, as_of=_moment(date)), asked)
+    case = _case(row, date, notes, split, tags, as_of=_moment(date))
+    if told.facts:
+        question = words(row["question"], "question")
+        gold = told.golds(question, case.answers, str(case.as_of))
+        missing = question not in told.facts
+        case = replace(
+            case, gold=gold, answerable=not missing, why_unanswerable=NO_TIMELINE if missing else None
+        )
+    yield from _once(where, case, asked)
 
 
 def _geo(
-    where: str, row: Record, notes: dict[str, int], asked: dict[str, tuple[str, Case]], split: str | None
+    where: str,
+    row: Record,
+    notes: dict[str, int],
+    asked: dict[str, tuple[str, Case]],
+    told: _Told,
+    split: str | None,
 ) -> Iterator[Placed]:
     location = words(row["location"], "location")
     yield from _once(where, _case(row, location, notes, split, {"location": location}), asked)

@@ -13,7 +13,10 @@ from evals.cases import Case, Gold
 def cites(evidence: Evidence, gold: Gold) -> bool:
     """Same source, same turn where the gold names one, and where it names a stretch, the cited sentence and that
     stretch share at least half of the shorter one's characters. A fact has no stretch: it counts by the artifact it was
-    inferred from."""
+    inferred from. A gold fact is cited by the fact that says it."""
+    if gold.fact is not None:
+        fact = evidence.fact
+        return fact is not None and (fact.source, fact.relation, fact.target) == gold.fact
     if evidence.source != gold.source or (gold.turn is not None and evidence.turn != gold.turn):
         return False
     if evidence.kind == "fact":

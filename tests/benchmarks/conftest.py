@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.ingest.ingestor import ingest
-from core.ingest.items import NodeItem
+from core.ingest.items import CaseItem, NodeItem
 from core.models.minilm import DIM, MODEL_ID
 from core.profile import load
 from core.records import text_hash
@@ -25,6 +25,7 @@ VOCABULARY = 30_000
 WORDS = 20
 """Words of one text, on average."""
 TOPICS = 2000
+CASES = 2000
 
 
 class DrawnEmbedder:
@@ -60,7 +61,8 @@ def texts(count: int, seed: int = 3) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Many:
-    """The store of ``COUNT`` nodes with its index files: where it is, its texts, and 50 questions."""
+    """The store of ``COUNT`` nodes with its index files: where it is, its texts, 50 questions; and ``CASES`` labelled
+    ones in it, of which every other asks for what is not there."""
 
     db: Path
     texts: list[str]
@@ -89,10 +91,29 @@ def fill(db: Path, listed: list[str], embedder: DrawnEmbedder) -> None:
                                       session=f"s{row // 50}", position=row % 50))
              for row, text in enumerate(listed)]  # fmt: skip
     with Store.open(db) as store:
-        ingest(store, DATASET, items, batch=20_000)
+        ingest(store, DATASET, [*items, *labelled(listed)], batch=20_000)
         for start in range(0, len(listed), 10_000):
             part = listed[start : start + 10_000]
             store.embeddings.put(MODEL_ID, [text_hash(text) for text in part], embedder.embed(part))
+
+
+def labelled(listed: list[str]) -> list[tuple[str, CaseItem]]:
+    """Eight words of a text, whose turn is gold; eight of eight texts, which none answers."""
+    random = np.random.default_rng(11)
+    cases = []
+    for number in range(CASES):
+        rows = random.choice(len(listed), size=8, replace=False)
+        answerable = number % 2 == 0
+        words = listed[rows[0]].split()[:8] if answerable else [listed[row].split()[0] for row in rows]
+        gold = [{"source": f"log-{rows[0] // 500}", "turn": f"t{rows[0]}"}] if answerable else []
+        body = {
+            "case_id": f"c{number}",
+            "question": " ".join(words) + "?",
+            "answerable": answerable,
+            "gold": gold,
+        }
+        cases.append((f"made:case {number}", CaseItem(case_id=f"c{number}", body=body)))
+    return cases
 
 
 def _word(number: int) -> str:

@@ -77,7 +77,7 @@ def test_validate_ends_with_0_1_or_2(assay: Assay, home: Path) -> None:
     found = assay("datasets", "validate", "odd.jsonl")
     assert found.returncode == 1
     assert found.stdout.splitlines() == [
-        "dangling-evidence: 1 (gold evidence that names no stored source or turn)",
+        "dangling-evidence: 1 (gold evidence that names no stored source, turn or fact)",
         "  odd.jsonl:1: case 'c': there is no source 'gone'",
         "single-class: 1 (splits with answerable or unanswerable cases only)",
         "  split (none): all 1 cases of split (none) are answerable: abstention cannot be judged",

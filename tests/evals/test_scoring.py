@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.records import Fact
 from core.trace import Answer, AnswerSentence, Evidence, Trace
 from evals import scoring
 from evals.cases import Case, Gold
@@ -64,6 +65,29 @@ def test_a_dropped_gold_label_is_noticed(make_trace: MakeTrace) -> None:
     trace = make_trace([("d0", None), ("d1", None)], ABSTAINED)
     assert scored(case, "main", trace)["recall@10"] == 0.5
     assert scored(replace(case, gold=case.gold[:1]), "main", trace)["recall@10"] == 1.0
+
+
+def test_facts_are_ranked_by_what_they_say_where_facts_are_gold(make_trace: MakeTrace) -> None:
+    trace = make_trace([("d1", None), ("", None), ("d2", None)], ABSTAINED)
+    kiel = Fact(
+        fact_id=1,
+        source_id=1,
+        target_id=2,
+        source="Ann",
+        target="Kiel",
+        relation="lives in",
+        created_at="2024",
+    )
+    facts = {trace.ranking[1]: kiel, trace.ranking[2]: replace(kiel, target="Rome")}
+    told = tuple(
+        replace(one, kind="fact", fact=facts[one.candidate_id]) if one.candidate_id in facts else one
+        for one in trace.candidates
+    )
+    trace = replace(trace, candidates=told)
+    gold = (Gold(fact=("Ann", "lives in", "Kiel")),)
+    assert ranking_keys(trace, gold) == ["d1", "Ann --lives in--> Kiel", "Ann --lives in--> Rome"]
+    assert scored(Case(case_id="c", question="q", gold=gold), "main", trace)["mrr"] == 0.5
+    assert ranking_keys(trace, (Gold(source="d2"),)) == ["d1", "d2"]
 
 
 def test_a_row_says_what_was_decided(make_trace: MakeTrace, make_evidence: MakeEvidence) -> None:

@@ -94,7 +94,22 @@ PLANTED: Mapping[str, tuple[str, Callable[[list[Row]], list[Row]], str]] = {
     "a case of another shape": (
         "shape",
         added(case("dev-3", "a", gold=[{"sauce": "a"}])),
-        "in.jsonl:11: case 'dev-3': gold.0.source",
+        "in.jsonl:11: case 'dev-3': gold.0.sauce",
+    ),
+    "gold evidence of nothing": (
+        "shape",
+        added(case("dev-3", "a", gold=[{"relevance": 1}])),
+        "gold evidence names a source or a fact",
+    ),
+    "a stretch of a fact": (
+        "shape",
+        added(case("dev-3", "a", gold=[{"fact": ["a", "b", "c"], "quote": "b"}])),
+        "the gold fact ['a', 'b', 'c'] is no stretch of a text",
+    ),
+    "a fact that is not there": (
+        "dangling-evidence",
+        added(case("dev-3", "a", gold=[{"source": "a"}, {"fact": ["a", "b", "c"]}])),
+        "case 'dev-3': there is no fact 'a --b--> c'",
     ),
     "an alternative of nothing": (
         "shape",

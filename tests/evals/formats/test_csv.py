@@ -58,7 +58,7 @@ def test_lists_are_json(load: Load, lines: Lines) -> None:
         ("c1,why,[NaN],", "answers: NaN is not JSON"),
         ("c1,why,[1],", "answers: a text must be a text, got 1"),
         ('c1,why,"{""a"": 1}",', "answers: expected a JSON list of texts"),
-        ('c1,why,,"[{""sauce"": ""d""}]"', "case 'c1': gold.0.source: Field required"),
+        ('c1,why,,"[{""sauce"": ""d""}]"', "case 'c1': gold.0.sauce: Unexpected keyword argument"),
         ('c1,why,,"[{""source"": ""d"", ""relevance"": ""high""}]"', "gold.0.relevance"),
         ('c1,why,"[""\\ud800""]",', "half of a character"),
         ("c0,why,,", "case 'c0' stands here again, first at"),

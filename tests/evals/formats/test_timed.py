@@ -165,6 +165,18 @@ def test_questions_as_of_a_time_know_their_stale_answers(load: Load, lines: Line
     assert "with the answer ['Ann']" in loaded.problems[0].what
 
 
+def test_questions_are_judged_on_the_facts_of_their_time(load: Load, lines: Lines) -> None:
+    rows = [asked("2019", ["Ann"], "Bob"), asked("2014", ["Bob"], "Ann"), asked("2011", ["Ann"])]
+    other = asked("2018", ["Eve"]) | {"question": "who sings", "id": 8}
+    folder = lines("raw_temp.dev.jsonl", [raw(timeline()), raw() | {"question": "who sings"}]).parent
+    lines("temp.dev.jsonl", [*rows, other])
+    late, early, wrong, unknown = load("situatedqa", folder).cases
+    assert late.gold == (Gold(fact=("who rules", "answered_by", "Ann")),)
+    assert early.gold == (Gold(fact=("who rules", "answered_by", "Bob")),)
+    assert (wrong.gold, wrong.answerable) == ((), True)  # no fact says so: nothing to judge it by
+    assert (unknown.gold, unknown.answerable, unknown.why_unanswerable) == ((), False, "no-timeline")
+
+
 def test_situatedqa_as_it_is(load: Load, public_data: Path) -> None:
     loaded = load("situatedqa", public_data / "situatedqa")
     assert loaded.suffixes == ["/temp", "/geo"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.records import Fact
 from core.trace import Answer, Evidence
 from evals.cases import Case, Gold
 from evals.metrics import citation
@@ -35,6 +36,25 @@ def test_a_span_counts_from_half_of_the_shorter(
     make_evidence: Make, gold: Gold, span: tuple[int, int], expected: bool
 ) -> None:
     assert citation.cites(make_evidence("d1", TEXT, span), gold) is expected
+
+
+def test_a_gold_fact_is_cited_by_the_fact_that_says_it(make_evidence: Make) -> None:
+    fact = Fact(
+        fact_id=1,
+        source_id=1,
+        target_id=2,
+        source="Ann",
+        target="Kiel",
+        relation="lives in",
+        created_at="2024",
+    )
+    said = replace(make_evidence("d1"), kind="fact", fact=fact)
+    gold = Gold(fact=("Ann", "lives in", "Kiel"))
+    assert citation.cites(said, gold)
+    assert citation.cites(replace(said, source=""), gold)
+    assert not citation.cites(said, Gold(fact=("Ann", "lives in", "Rome")))
+    assert not citation.cites(make_evidence("d1"), gold)  # the text it comes from says more than it
+    assert citation.cites(said, Gold(source="d1"))
 
 
 def test_an_empty_quote_cites_no_span(make_evidence: Make) -> None:
