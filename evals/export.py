@@ -1,7 +1,7 @@
 """Labelled questions and runs as other tools read them: TREC qrels and runs, ragas' JSON Lines, CSV.
 
 TREC separates by blanks: those (and ``%``) inside a name are percent-encoded, ``unquote`` gives the name back. A TREC
-run has no scores of ours, as rows hold none: ``1/rank`` keeps the order. It is as deep as the rows' ranking (10).
+run has no scores of ours, as rows hold none: ``1/rank`` keeps the order. It is as deep as the ranking of the rows (100).
 """
 
 from __future__ import annotations
