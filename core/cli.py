@@ -14,6 +14,7 @@ import typer
 from core import options
 from core.command import run
 from core.errors import UsageError
+from core.ingest.chunk import CHUNK_SIZE
 from core.options import OutputFormat, ReasoningLevel, RecipeName
 from core.remember import cli as remember_cli
 
@@ -175,6 +176,13 @@ def ask(
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Folders or files: Markdown, text, native JSONL")],
     dataset: options.DatasetName,
+    chunk_size: Annotated[
+        int, typer.Option("--chunk-size", min=50, max=100_000, help="Characters a chunk of a text may have")
+    ] = CHUNK_SIZE,
+    chunk_overlap: Annotated[
+        int,
+        typer.Option("--chunk-overlap", min=0, help="Characters of the chunk before that may be repeated"),
+    ] = 0,
     dry_run: options.DryRun = False,
     strict: options.Strict = False,
     no_embed: options.NoEmbed = False,
@@ -185,10 +193,11 @@ def ingest(
 ) -> None:
     """Bring files into a dataset; the same content a second time changes nothing."""
     from core.ingest.bringing import bring_in
+    from core.ingest.chunk import rechunked
     from core.ingest.folder import read_paths
 
     brought = bring_in(
-        [(dataset, read_paths(paths))],
+        [(dataset, rechunked(read_paths(paths), chunk_size, chunk_overlap))],
         db=db,
         user_id=user,
         dry_run=dry_run,

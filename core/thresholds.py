@@ -206,10 +206,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="rerank.method",
         stage="rerank",
-        choices=("none", "maxsim"),
+        choices=("none", "overlap", "maxsim"),
         open_prefix="cross-encoder:",
         recipes=LEVELLED,
-        about="none, maxsim, or cross-encoder:NAME of a sentence-transformers model",
+        about="none, overlap (terms of the question, no model), maxsim, or cross-encoder:NAME of a sentence-transformers "
+        "model",
     ),
     Setting(
         name="geo.anchors",

@@ -12,7 +12,8 @@ from core.records import Level
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactItem:
     """A text. ``whole`` keeps it as one chunk (a passage); else it is chunked. ``as_nodes`` also makes an L0 node of
-    each chunk, so that `memory` and `brain` see it. ``summary`` belongs to a whole text's one chunk."""
+    each chunk, so that `memory` and `brain` see it. ``summary`` belongs to a whole text's one chunk. ``chunking`` is
+    the size and the overlap of chunks in characters, None the usual ones."""
 
     source: str
     text: str
@@ -22,6 +23,7 @@ class ArtifactItem:
     summary: str | None = None
     whole: bool = False
     as_nodes: bool = True
+    chunking: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

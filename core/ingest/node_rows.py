@@ -46,13 +46,15 @@ def store_artifact(target: Target, item: ArtifactItem) -> Outcome:
 
 def artifact_hash(item: ArtifactItem) -> str:
     """sha256 (hex) of all that makes an artifact but its source."""
+    cut = () if item.chunking is None else item.chunking
     return content_hash(
-        item.title, item.text, item.session, item.valid_at, item.summary, item.whole, item.as_nodes
+        item.title, item.text, item.session, item.valid_at, item.summary, item.whole, item.as_nodes, *cut
     )
 
 
 def _store_chunks(target: Target, item: ArtifactItem, artifact_id: int) -> None:
-    spans = [(0, len(item.text))] if item.whole else chunk.spans(item.text)
+    cut = item.chunking or (chunk.CHUNK_SIZE, 0)
+    spans = [(0, len(item.text))] if item.whole else chunk.spans(item.text, *cut)
     for position, (start, end) in enumerate(spans):
         text = item.text[start:end]
         summary = item.summary if len(spans) == 1 else chunk.summary(text) or None

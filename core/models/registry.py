@@ -11,7 +11,7 @@ from core.models.chat import ProvidedChat
 
 DEFAULT = "minilm"
 EMBEDDERS = "minilm, wordllama, openai:MODEL, sentence-transformers:NAME"
-RERANKERS = "none, maxsim, cross-encoder:NAME"
+RERANKERS = "none, overlap, maxsim, cross-encoder:NAME"
 DETERMINISTIC = "deterministic"
 CHATS = "deterministic, anthropic, anthropic:MODEL, openai:MODEL, scripted:FILE"
 
@@ -50,6 +50,10 @@ def reranker(method: str) -> Reranker | None:
     match kind, bool(model):
         case "none", False:
             return None
+        case "overlap", False:
+            from core.models.term_overlap import TermOverlap
+
+            return TermOverlap()
         case "maxsim", False:
             from core.models.maxsim import MaxSim
 

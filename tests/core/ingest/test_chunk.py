@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.ingest.chunk import CHUNK_SIZE, MAX_SUMMARY, spans, summary
+from core.errors import UsageError
+from core.ingest.chunk import CHUNK_SIZE, MAX_SUMMARY, rechunked, spans, summary
 from core.ingest.ingestor import ingest
 from core.ingest.items import ArtifactItem
+from core.ingest.node_rows import artifact_hash
 from core.store import Store
 from core.text import sentences
 
@@ -47,6 +49,38 @@ def test_a_chunk_takes_as_many_whole_sentences_as_fit(text: str, size: int) -> N
     for start, end in sentences(text):
         if end - start <= size:  # a sentence that fits is never cut
             assert sum(s <= start and end <= e for s, e in found) == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=TEXTS, size=st.integers(1, 80), overlap=st.integers(0, 60))
+@example(text="A b. C d. E f. G h. I j.", size=9, overlap=8)
+def test_an_overlap_repeats_whole_sentences_and_gets_on(text: str, size: int, overlap: int) -> None:
+    found = spans(text, size, overlap)
+    covered = {place for start, end in found for place in range(start, end)}
+    assert {place for place, mark in enumerate(text) if not mark.isspace()} <= covered
+    for (start, end), (following, last) in pairwise(found):
+        assert start < following
+        assert end < last  # each chunk says something new
+        assert max(0, end - following) <= overlap
+        assert last - following <= size
+    if not overlap:
+        assert all(end <= following for (_, end), (following, _) in pairwise(found))
+
+
+def test_an_overlap_by_hand() -> None:
+    text = "One two. Three four. Five six. Seven eight."
+    assert [text[start:end] for start, end in spans(text, 30, 12)] == [
+        "One two. Three four. Five six.", "Five six. Seven eight.",
+    ]  # fmt: skip
+
+
+def test_other_chunks_are_another_content_and_the_usual_ones_are_not() -> None:
+    item = ArtifactItem(source="d", text="One two. Three four.")
+    ((_, usual),) = rechunked([("x", item)], CHUNK_SIZE, 0)
+    ((_, small),) = rechunked([("x", item)], 100, 20)
+    assert artifact_hash(usual) == artifact_hash(item) != artifact_hash(small)
+    with pytest.raises(UsageError, match=r"the overlap must be below the size of a chunk \(100\), got 100"):
+        list(rechunked([("x", item)], 100, 100))
 
 
 def test_chunks_by_hand() -> None:

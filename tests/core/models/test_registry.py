@@ -50,7 +50,7 @@ def test_rerankers_by_the_profile_s_value():
     assert isinstance(maxsim, MaxSim)
     assert maxsim.space == "maxsim/minilm-l6-int8"
     with pytest.raises(
-        UsageError, match="no reranker 'cross-encoder'; there are none, maxsim, cross-encoder:NAME"
+        UsageError, match="no reranker 'cross-encoder'; there are none, overlap, maxsim, cross-encoder:NAME"
     ):
         reranker("cross-encoder")
 
