@@ -18,8 +18,8 @@ MAX_SUMMARY = 300
 def spans(text: str, size: int = CHUNK_SIZE, overlap: int = 0) -> list[tuple[int, int]]:
     """Spans ``(start, end)`` of the chunks: whole sentences, as many as fit into ``size`` characters.
 
-    Every visible character lies in a chunk, with ``overlap`` 0 in exactly one; a longer sentence is cut at blanks. With an
-    ``overlap`` a chunk begins with the last sentences of the one before, as many as fit into so many characters.
+    Every visible character lies in a chunk, with ``overlap`` 0 in exactly one; a longer sentence is cut at blanks.
+    With an ``overlap`` a chunk begins with the last sentences of the one before, as many as fit into so many characters.
     ``[]`` for a blank text.
     """
     pieces = [piece for start, end in sentences(text) for piece in _pieces(text, start, end, size)]
