@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index.base import Scores
+from core.index.base import Mask, Scores
+
+Places = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> NDArray[np.int64]:
+def similarities(vectors: Scores) -> Scores:
+    """(m, m) float32 cosines of unit ``vectors`` (m, dim), clipped to [0, 1].
+
+    A pair's number is the same to the last bit whatever stands beside it: each is summed by itself, by one thread.
+    """
+    return np.clip(np.einsum("id,jd->ij", vectors, vectors), 0, 1)
+
+
+def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> Places:
     """Positions of all m candidates in the order they are taken.
 
     Next = argmax ``λ·relevance − (1 − λ)·max similarity to those taken``; ties by (−relevance, position).
@@ -19,14 +33,31 @@ def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> NDArray[np.i
     by_relevance = np.lexsort((np.arange(count), -relevance))
     if trade_off >= 1 or count < 2:
         return by_relevance
-    relevant = relevance[by_relevance].astype(np.float64)
-    alike = similarity[np.ix_(by_relevance, by_relevance)].astype(np.float64)
-    nearest = np.zeros(count)
-    waiting = np.ones(count, dtype=bool)
-    taken = np.empty(count, dtype=np.int64)
-    for step in range(count):
-        value = np.where(waiting, trade_off * relevant - (1 - trade_off) * nearest, -np.inf)
-        taken[step] = choice = int(np.argmax(value))  # the first of equals: the more relevant one
-        waiting[choice] = False
-        nearest = np.maximum(nearest, alike[choice])
-    return by_relevance[taken]
+    alike = similarity[np.ix_(by_relevance, by_relevance)]
+    choices = taken(
+        relevance[None, by_relevance],
+        np.ones((1, count), dtype=bool),
+        np.array([trade_off]),
+        lambda choice: alike[choice],
+    )
+    return by_relevance[np.concatenate(list(islice(choices, count)))]
+
+
+def taken(
+    relevance: Scores, waiting: Mask, trade_off: Floats, alike: Callable[[Places], Scores]
+) -> Iterator[Places]:
+    """Of b rows of m candidates side by side, the place (b,) taken next in each, without end.
+
+    ``relevance`` (b, m) falls within each row, so that the first of equal values is the more relevant one; ``waiting``
+    (b, m) says what may be taken, ``trade_off`` (b,) is each row's λ, ``alike`` gives for the places just taken (b,)
+    their similarities (b, m) to all. What is yielded for a row once nothing waits in it means nothing.
+    """
+    rows = np.arange(len(relevance))
+    own = np.where(waiting, trade_off[:, None] * relevance.astype(np.float64), -np.inf)
+    other = (1 - trade_off)[:, None]
+    nearest = np.zeros(relevance.shape, dtype=np.float32)
+    while True:
+        choice = np.argmax(own - other * nearest, axis=1)
+        yield choice
+        own[rows, choice] = -np.inf
+        nearest = np.maximum(nearest, alike(choice))
