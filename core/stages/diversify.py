@@ -19,7 +19,7 @@ def similarities(vectors: Scores) -> Scores:
 
     A pair's number is the same to the last bit whatever stands beside it: each is summed by itself, by one thread.
     """
-    return np.clip(np.einsum("id,jd->ij", vectors, vectors), 0, 1)
+    return np.asarray(np.clip(np.einsum("id,jd->ij", vectors, vectors), 0, 1), dtype=np.float32)
 
 
 def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> Places:
@@ -40,7 +40,8 @@ def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> Places:
         np.array([trade_off]),
         lambda choice: alike[choice],
     )
-    return by_relevance[np.concatenate(list(islice(choices, count)))]
+    order: Places = by_relevance[np.concatenate(list(islice(choices, count)))]
+    return order
 
 
 def taken(
