@@ -38,6 +38,8 @@ class RecordedCase:
     hide_sources: frozenset[str]
     content: str
     searched: bool
+    as_of: str | None = None
+    known_at: str | None = None
     idf: Mapping[str, float] = field(default_factory=dict)
 
 

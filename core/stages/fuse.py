@@ -78,6 +78,30 @@ def with_neighbours(scores: Scores, rows: Rows, neighbours: NDArray[np.int64], w
     return np.asarray(scores + np.asarray(weight, dtype=np.float32) * beside, dtype=np.float32)
 
 
+def fused(
+    method: str,
+    lexical: Scores,
+    cosine: Scores,
+    blended: Scores,
+    *,
+    weight: Weight,
+    rrf_k: int | NDArray[np.int64],
+    among: Mask | None = None,
+) -> Scores:
+    """A score for ranking only, near [0, 1] whatever the method, so that λ of MMR means the same in each."""
+    match method:
+        case "blend":
+            return blended
+        case "convex":
+            return convex(lexical, cosine, weight, among)
+        case "rrf":
+            return min_max(reciprocal_rank(lexical, cosine, rrf_k, among), among)
+        case "lexical":
+            return min_max(lexical, among)
+        case _:
+            return cosine
+
+
 def _ranks(scores: Scores, among: Mask | None) -> NDArray[np.int64]:
     last_first = -scores if among is None else np.where(among, -scores, np.inf)
     order = np.argsort(last_first, axis=-1, kind="stable")

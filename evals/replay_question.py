@@ -1,0 +1,146 @@
+"""One recorded question of a levelled recipe as arrays: what its rankings, decisions and metrics are taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.index.base import Mask, Rows, Scores
+from core.records import Node
+from core.stages import fuse
+from core.stages.diversify import similarities
+from evals.metrics.abstention import Floats
+from evals.metrics.citation import finest, judgeable
+from evals.recorded import unread_message
+from evals.recording import Arrays, Recording
+
+
+class Question:
+    """m candidates in the order of their rows; all arrays are (m,) unless said otherwise."""
+
+    def __init__(self, recording: Recording, number: int) -> None:
+        arrays, self.recorded = recording.arrays, recording.cases[number]
+        span = slice(*arrays["offsets"][number : number + 2].tolist())
+        self._recording, self._arrays = recording, arrays
+        self.place: Rows = arrays["place"][span].astype(np.int64)
+        self.tfidf = _own(arrays, "tfidf", span)
+        self.cosine = _own(arrays, "cosine", span)
+        self.overlap = _own(arrays, "overlap", span)
+        self.lexical = _own(arrays, "lexical", span) if "lexical" in arrays else self.tfidf
+        self.rerank = _own(arrays, "rerank", span) if "rerank" in arrays else None
+        self.key = np.asarray(arrays["key"][span])
+        self.cited = np.asarray(arrays["cited"][slice(*arrays["cited_offsets"][number : number + 2].tolist())])
+        dataset = int(arrays["dataset"][number])
+        self._start, self._end = arrays["table_offsets"][dataset : dataset + 2].tolist()
+        self._similar = slice(*arrays["similarity_offsets"][dataset : dataset + 2].tolist())
+        self.case = self.recorded.case
+        self.gains = [gain for gain in {g.key: g.relevance for g in self.case.gold}.values() if gain > 0]
+        self.finest = len(finest(self.case))
+        self.judgeable = judgeable(self.case)
+        self.terms = bool(self.recorded.idf)
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @property
+    def rows(self) -> Rows:
+        """Ascending places in the recording's table."""
+        return self.place
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.int64] | None:
+        """(m, 2) places beside each, −1 for none; None where none has any."""
+        beside = self._arrays["neighbours"][self.place]
+        return beside.astype(np.int64) if (beside >= 0).any() else None
+
+    @cached_property
+    def confidence(self) -> Scores | None:
+        """The nodes' own confidence, 0 where they have none; None where none has any."""
+        nodes = self._recording.rows["node"]
+        own = [node.confidence or 0.0 if isinstance(node := nodes[place], Node) else 0.0 for place in self.place.tolist()]
+        return np.array(own, dtype=np.float32) if any(own) else None
+
+    @cached_property
+    def tfidf_share(self) -> Scores:
+        """TF-IDF as it enters the blended score."""
+        return np.clip(self.tfidf, 0, 1)
+
+    @cached_property
+    def cosine_share(self) -> Scores:
+        """The cosine as it enters the blended score."""
+        return np.clip(self.cosine, 0, 1)
+
+    @cached_property
+    def _normal(self) -> tuple[Scores, Scores]:
+        return fuse.min_max(self.lexical), fuse.min_max(self.cosine)
+
+    def linear(self, method: str) -> tuple[Scores, Scores] | None:
+        """What ``fuse.mix`` makes the ranking score of, where a method does so and everything recalled is fused."""
+        match method:
+            case "convex":
+                return self._normal
+            case "blend":
+                return self.tfidf_share, self.cosine_share
+        return None
+
+    def members(self, lexical_k: Floats, dense_k: Floats) -> Mask | None:
+        """(R, m) who is recalled under each setting; None where everyone is under all of them."""
+        by_words, by_vector = self._ranks
+        most = len(self)  # what a channel does not find has this rank
+        least = (by_words < min(lexical_k.min(), most)) | (by_vector < min(dense_k.min(), most))
+        if least.all():
+            return None
+        lexical_k, dense_k = np.minimum(lexical_k, most), np.minimum(dense_k, most)
+        return (by_words < lexical_k[:, None]) | (by_vector < dense_k[:, None])
+
+    @cached_property
+    def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rank from 0 by (−score, row) in each channel, m for what the channel does not find."""
+        size = len(self)
+        has = np.asarray(self._arrays["vectors"])[self.place].any(axis=1) & self.recorded.searched
+        return _channel(self.lexical, self.lexical > 0, size), _channel(self.cosine, has, size)
+
+    @cached_property
+    def keys_differ(self) -> bool:
+        """Whether every candidate is ranked, each under an identity of its own."""
+        return len(np.unique(self.key)) == len(self) and not (self.key < 0).any()
+
+    @cached_property
+    def supports(self) -> list[tuple[int, NDArray[np.int64]]]:
+        """Candidates whose citation is gold, each with the gold evidence it holds."""
+        return [(int(at), self.cited[self.cited[:, 0] == at, 1].astype(np.int64)) for at in np.unique(self.cited[:, 0])]
+
+    def alike(self, places: Rows) -> Scores:
+        """(n, n) similarities of candidates at ``places`` (n,)."""
+        if self._similar.stop > self._similar.start:
+            size = self._end - self._start
+            table = np.asarray(self._arrays["similarity"][self._similar]).reshape(size, size)
+            rows = self.place[places] - self._start
+            return np.asarray(table[rows[:, None], rows])
+        return similarities(np.asarray(self._arrays["vectors"])[self.place[places]])
+
+    def unread(self, at: int) -> str:
+        """What is said when the reranker did not read the candidate."""
+        node = self._recording.rows["node"][int(self.place[at])]
+        return f"case {self.case.case_id!r}: {unread_message(node.text if isinstance(node, Node) else '')}"
+
+
+def questions(recording: Recording) -> Sequence[Question]:
+    """All cases, in order."""
+    return [Question(recording, number) for number in range(len(recording))]
+
+
+def _own(arrays: Arrays, name: str, span: slice) -> Any:
+    return np.asarray(arrays[name][span])
+
+
+def _channel(scores: Scores, found: Mask, size: int) -> NDArray[np.int64]:
+    order = np.lexsort((np.arange(size), -scores))
+    order = order[found[order]]
+    ranks = np.full(size, size, dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
