@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.index.base import Mask, Scores
-from core.stages.diversify import taken
+from core.stages.diversify import Taking
 from evals.metrics.abstention import Floats
 from evals.replay_question import Question
 from evals.replay_rank import Places, Ranked
 
-STEPS = 8
-"""Settings that differ less than this many times in what they take are worked on side by side."""
+NARROW = 32
+"""Settings that let more than this many pass are worked on apart from the others, so that those stay narrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +29,43 @@ class Diversity:
 
 def taken_first(diversity: Diversity, opened: Mask, k: NDArray[np.int64]) -> Mask:
     """(P, K) what is cited. The order matters only where more is open than is taken."""
-    chosen = opened.copy()
-    more = np.flatnonzero(opened.sum(axis=1) > k)
+    count = opened.sum(axis=1)
+    more = np.flatnonzero(count > k)
     if not len(more):
-        return chosen
+        return opened
+    chosen = opened.copy()
     plain = diversity.trade_off[more] >= 1
     rows = more[plain]
     chosen[rows] = opened[rows] & (np.cumsum(opened[rows], axis=1) <= k[rows, None])
-    rest = more[~plain]
-    rest = rest[np.argsort(k[rest], kind="stable")]
-    cuts = np.flatnonzero(np.diff(np.log2(k[rest]).astype(np.int64))) + 1 if len(rest) else []
-    for rows in np.split(rest, cuts):
+    wide = diversity.passed[more].sum(axis=1) > NARROW
+    for rows in (more[~plain & wide], more[~plain & ~wide]):
         if len(rows):
+            rows = rows[np.argsort(-k[rows], kind="stable")]
             chosen[rows] = _by_diversity(diversity, rows, opened[rows], k[rows])
     return chosen
 
 
 def _by_diversity(diversity: Diversity, rows: Places, opened: Mask, k: NDArray[np.int64]) -> Mask:
-    """(rows, K) the first k open ones in the order of MMR over all that passed."""
-    passed = diversity.passed[rows]
-    at, waiting = _closed_up(passed)
+    """(rows, K) the first k open ones in the order of MMR over all that passed; ``k`` falls."""
+    at, waiting = _closed_up(diversity.passed[rows])
     line = np.arange(len(rows))
     places = diversity.order.places[rows[:, None], at]
-    relevance = diversity.order.relevance[rows[:, None], at]
-    alike = _lookup(diversity.question, places)
+    taking = Taking(diversity.order.relevance[rows[:, None], at], waiting, diversity.trade_off[rows])
+    alike = Alike(diversity.question, places)
     chosen = np.zeros_like(opened)
     found = np.zeros(len(rows), dtype=np.int64)
-    for choice in taken(relevance, waiting, diversity.trade_off[rows], alike):
-        where = at[line, choice]
-        taking = opened[line, where] & (found < k)
-        chosen[line[taking], where[taking]] = True
-        found += taking
-        if (found >= k).all():
-            return chosen
-    raise AssertionError("more was open than is taken, so the loop ends")
+    left = len(rows)
+    while left:
+        choice = taking.next(left)
+        where = at[line[:left], choice]
+        counts = opened[line[:left], where] & (found[:left] < k[:left])
+        chosen[line[:left][counts], where[counts]] = True
+        found[:left] += counts
+        unfinished = np.flatnonzero(found[:left] < k[:left])
+        left = int(unfinished[-1]) + 1 if len(unfinished) else 0
+        if left:
+            taking.compare(alike(choice[:left]))
+    return chosen
 
 
 def _closed_up(passed: Mask) -> tuple[Places, Mask]:
@@ -75,20 +78,15 @@ def _closed_up(passed: Mask) -> tuple[Places, Mask]:
     return at, np.arange(at.shape[1]) < count[:, None]
 
 
-def _lookup(question: Question, places: Places) -> Alike:
-    used, local = np.unique(places, return_inverse=True)
-    return Alike(question.alike(used), local.reshape(places.shape))
-
-
 class Alike:
-    """Similarities of the places just taken to all in their rows; both are numbered within ``similar`` (n, n)."""
+    """Similarities of the places just taken to all in their rows."""
 
-    def __init__(self, similar: Scores, places: Places) -> None:
-        self._flat = np.ascontiguousarray(similar).ravel()
-        self._places, self._size = places, len(similar)
+    def __init__(self, question: Question, places: Places) -> None:
+        self._flat, self._places, self._size = question.alike(places)
         self._rows = np.arange(len(places))
 
     def __call__(self, choice: Places) -> Scores:
-        start = self._places[self._rows, choice] * self._size
-        found: Scores = self._flat.take(self._places + start[:, None])
+        places = self._places[: len(choice)]
+        start = places[self._rows[: len(choice)], choice] * self._size
+        found: Scores = self._flat.take(places + start[:, None])
         return found

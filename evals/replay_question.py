@@ -19,6 +19,10 @@ from evals.recorded import unread_message
 from evals.recording import Arrays, Recording
 
 
+IN_CACHE = 8 * 1024 * 1024
+"""A table of similarities up to this size is looked up as it is; of a larger one what is used is copied together."""
+
+
 class Question:
     """m candidates in the order of their rows; all arrays are (m,) unless said otherwise."""
 
@@ -89,8 +93,10 @@ class Question:
 
     def members(self, lexical_k: Floats, dense_k: Floats) -> Mask | None:
         """(R, m) who is recalled under each setting; None where everyone is under all of them."""
+        most = len(self)
+        if lexical_k.min() >= most and dense_k.min() >= most:
+            return None  # each was found by one channel or the other
         by_words, by_vector = self._ranks
-        most = len(self)  # what a channel does not find has this rank
         least = (by_words < min(lexical_k.min(), most)) | (by_vector < min(dense_k.min(), most))
         if least.all():
             return None
@@ -114,14 +120,19 @@ class Question:
         """Candidates whose citation is gold, each with the gold evidence it holds."""
         return [(int(at), self.cited[self.cited[:, 0] == at, 1].astype(np.int64)) for at in np.unique(self.cited[:, 0])]
 
-    def alike(self, places: Rows) -> Scores:
-        """(n, n) similarities of candidates at ``places`` (n,)."""
-        if self._similar.stop > self._similar.start:
-            size = self._end - self._start
-            table = np.asarray(self._arrays["similarity"][self._similar]).reshape(size, size)
-            rows = self.place[places] - self._start
-            return np.asarray(table[rows[:, None], rows])
-        return similarities(np.asarray(self._arrays["vectors"])[self.place[places]])
+    def alike(self, places: Rows) -> tuple[Scores, Rows, int]:
+        """A flat square table of similarities, ``places`` (any shape) as its rows, and how many rows it has."""
+        size = self._end - self._start
+        table = np.asarray(self._arrays["similarity"][self._similar])
+        if 0 < table.nbytes <= IN_CACHE:
+            return table, (self.place - self._start)[places], size
+        used, local = np.unique(places, return_inverse=True)
+        if len(table):
+            rows = self.place[used] - self._start
+            own = table.reshape(size, size)[rows[:, None], rows]
+        else:
+            own = similarities(np.asarray(self._arrays["vectors"])[self.place[used]])
+        return own.ravel(), local.reshape(places.shape).astype(np.int64), len(used)
 
     def unread(self, at: int) -> str:
         """What is said when the reranker did not read the candidate."""

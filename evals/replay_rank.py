@@ -19,10 +19,12 @@ from evals.recording import needs
 from evals.replay_question import Question
 
 Places = NDArray[np.int64]
-BIN = 64
+BIN = 128
 """Settings of neighbouring weight that share one list of candidates."""
-SLACK = 1e-5
-"""More than float32 sums of numbers up to 1 can be off."""
+SLACK = np.float32(1e-5)
+"""Relative; more than a float32 mix of two numbers that are not negative can be off."""
+PLACE = 0xFFFFFFFF
+"""The part of a key that is a place."""
 LAST = np.iinfo(np.int64).max
 
 
@@ -90,14 +92,14 @@ def ranked(question: Question, settings: Settings, method: str) -> Ranked:
     inside = np.arange(places.shape[1]) < size[:, None]
     weight = settings.column("fusion.confidence_weight")
     if question.confidence is not None and weight.any():
-        gained = fused + weight.astype(np.float32) * question.confidence[places]
+        gained = fused + weight.astype(np.float32) * question.confidence.take(places)
         order, fused = _best_first(gained, inside)
         places = np.take_along_axis(places, order, axis=1)
     if question.rerank is None:
         return Ranked(places, fused, size, size)
     head = np.minimum(settings.values["rerank.depth"].astype(np.int64), size)
     among = np.arange(places.shape[1]) < head[:, None]
-    read = question.rerank[places]
+    read = question.rerank.take(places)
     if (np.isnan(read) & among).any():
         at = int(places[np.isnan(read) & among][0])
         raise RecordingError(question.unread(at))
@@ -113,23 +115,19 @@ def _fused(question: Question, settings: Settings, method: str) -> tuple[Places,
     count = np.full(len(keep), len(question)) if members is None else members.sum(axis=1)
     size = np.minimum(keep, count)
     width = min(len(question), int(keep.max()))
-    within = question.linear(method) if members is None and question.neighbours is None else None
-    if within is not None and len(keep) > BIN:
+    mixed = question.linear(method) if members is None and question.neighbours is None else None
+    if mixed is not None and len(keep) > BIN:
         weight = settings.values["fusion.weight" if method == "convex" else "blend.weight"]
-        near = _near_the_top(*within, weight, width)
-        there = near >= 0
-        scores = fuse.mix(within[0][near], within[1][near], weight[:, None])
-        keys = np.where(there, _keys(scores, near), LAST)
+        keys = _best_of_a_mix(*mixed, weight, width)
     else:
-        scores = _everyones(question, settings, method, members)
-        keys = _keys(scores, np.arange(len(question)))
+        keys = _keys(_everyones(question, settings, method, members), np.arange(len(question)))
         if members is not None:
             keys = np.where(members, keys, LAST)
-    if width < keys.shape[1]:
-        keys = np.partition(keys, width - 1, axis=1)[:, :width]
-    keys.sort(axis=1)
+        keys = _least(keys, width)
     places, values = _decoded(keys)
-    return np.where(keys == LAST, 0, places), values, size
+    if members is not None:
+        places[keys == LAST] = 0
+    return places, values, size
 
 
 def _everyones(question: Question, settings: Settings, method: str, members: Mask | None) -> Scores:
@@ -153,24 +151,55 @@ def _everyones(question: Question, settings: Settings, method: str, members: Mas
     )
 
 
-def _near_the_top(first: Scores, second: Scores, weight: Floats, width: int) -> Places:
-    """(R, w) for each weight the places of all that may be among its best ``width``, and few others; −1 where fewer.
+def _best_of_a_mix(first: Scores, second: Scores, weight: Floats, width: int) -> Places:
+    """(R, width) sorted keys of the best of ``mix(first, second, weight)``, looking at few of the others.
 
-    The mix is linear in the weight, so between two weights a score lies between its scores at both.
+    The mix is linear in the weight: who is behind ``width`` others at two weights is so at every weight between. Weights
+    of 0 and 1, where many tie, are looked at by themselves.
     """
     order = np.argsort(weight, kind="stable")
-    edges = weight[order[np.append(np.arange(0, len(order), BIN), len(order) - 1)]]
-    at = fuse.mix(first, second, edges[:, None])
-    low, high = np.minimum(at[:-1], at[1:]) - SLACK, np.maximum(at[:-1], at[1:]) + SLACK
-    least = np.partition(low, low.shape[1] - width, axis=1)[:, low.shape[1] - width]
-    maybe = high >= least[:, None]
-    listed = np.full((len(maybe), int(maybe.sum(axis=1).max())), -1, dtype=np.int64)
-    rows, places = np.nonzero(maybe)
-    starts = np.searchsorted(rows, np.arange(len(maybe)))
-    listed[rows, np.arange(len(rows)) - starts[rows]] = places
-    bins = np.empty(len(order), dtype=np.int64)
-    bins[order] = np.arange(len(order)) // BIN
-    return listed[bins]
+    rising = weight[order]
+    inside, one = np.searchsorted(rising, [np.nextafter(0, 1), 1]).tolist()
+    starts = np.unique([0, *range(inside, one, BIN), one])
+    starts = starts[starts < len(rising)]
+    edges = np.append(rising[starts], rising[-1])
+    at_edges = fuse.mix(first, second, edges[:, None])
+    ranks = _ranks(at_edges)
+    found = np.empty((len(weight), width), dtype=np.int64)
+    for number, start in enumerate(starts.tolist()):
+        rows = order[start : starts[number + 1] if number + 1 < len(starts) else None]
+        low, high = edges[number], rising[min(len(rising), start + len(rows)) - 1]
+        ends = slice(number, number + 1 if low == high else number + 2)
+        places = _maybe_best(at_edges[ends], ranks[ends], width)
+        scores = fuse.mix(first[places], second[places], weight[rows][:, None])
+        found[rows] = _least(_keys(scores, places), width)
+    return found
+
+
+def _maybe_best(scores: Scores, ranks: Places, width: int) -> Places:
+    """Ascending places of all that may be among the best ``width`` between two weights, given both ends (2, m)."""
+    behind = ranks.max(axis=0)
+    if len(ranks) == 1:
+        return np.flatnonzero(behind < width)
+    ahead = behind <= np.partition(behind, width - 1)[width - 1]
+    least = scores[:, ahead].min(axis=1, keepdims=True)
+    return np.flatnonzero((scores * (1 + SLACK) >= least).any(axis=0))
+
+
+def _ranks(scores: Scores) -> Places:
+    """Ranks from 0 by (−score, place) in each row."""
+    keys = _keys(scores, np.arange(scores.shape[1]))
+    keys.sort(axis=1)
+    ranks = np.empty(keys.shape, dtype=np.int64)
+    np.put_along_axis(ranks, keys & PLACE, np.arange(keys.shape[1])[None, :], axis=1)
+    return ranks
+
+
+def _least(keys: Places, width: int) -> Places:
+    """(R, width) the least keys of each row, sorted."""
+    if width < keys.shape[1]:
+        keys = np.partition(keys, width - 1, axis=1)[:, :width]
+    return np.sort(keys, axis=1)
 
 
 def _keys(scores: Scores, places: Places) -> Places:
@@ -184,7 +213,7 @@ def _decoded(keys: Places) -> tuple[Places, Scores]:
     """Places and scores of keys."""
     bits = ~(keys >> 32).astype(np.int32)
     values = (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))).view(np.float32)
-    return keys & 0xFFFFFFFF, values
+    return keys & PLACE, values
 
 
 def _best_first(scores: Scores, among: Mask) -> tuple[Places, Scores]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,31 +31,38 @@ def mmr(relevance: Scores, similarity: Scores, trade_off: float) -> Places:
     if trade_off >= 1 or count < 2:
         return by_relevance
     alike = similarity[np.ix_(by_relevance, by_relevance)]
-    choices = taken(
-        relevance[None, by_relevance],
-        np.ones((1, count), dtype=bool),
-        np.array([trade_off]),
-        lambda choice: alike[choice],
-    )
-    order: Places = by_relevance[np.concatenate(list(islice(choices, count)))]
+    taking = Taking(relevance[None, by_relevance], np.ones((1, count), dtype=bool), np.array([trade_off]))
+    taken = []
+    for _ in range(count):
+        taken.append(choice := taking.next(1))
+        taking.compare(alike[choice])
+    order: Places = by_relevance[np.concatenate(taken)]
     return order
 
 
-def taken(
-    relevance: Scores, waiting: Mask, trade_off: Floats, alike: Callable[[Places], Scores]
-) -> Iterator[Places]:
-    """Of b rows of m candidates side by side, the place (b,) taken next in each, without end.
+class Taking:
+    """b rows of m candidates side by side, of which one after another is taken by maximal marginal relevance.
 
     ``relevance`` (b, m) falls within each row, so that the first of equal values is the more relevant one; ``waiting``
-    (b, m) says what may be taken, ``trade_off`` (b,) is each row's λ, ``alike`` gives for the places just taken (b,)
-    their similarities (b, m) to all. What is yielded for a row once nothing waits in it means nothing.
+    (b, m) says what may be taken, ``trade_off`` (b,) is each row's λ. Only the first ``count`` rows need to be gone on
+    with.
     """
-    rows = np.arange(len(relevance))
-    own = np.where(waiting, trade_off[:, None] * relevance.astype(np.float64), -np.inf)
-    other = (1 - trade_off)[:, None]
-    nearest = np.zeros(relevance.shape, dtype=np.float32)
-    while True:
-        choice = np.argmax(own - other * nearest, axis=1)
-        yield choice
-        own[rows, choice] = -np.inf
-        nearest = np.maximum(nearest, alike(choice))
+
+    def __init__(self, relevance: Scores, waiting: Mask, trade_off: Floats) -> None:
+        self._own = trade_off[:, None] * relevance.astype(np.float64)
+        self._own[~waiting] = -np.inf
+        self._other = (1 - trade_off)[:, None]
+        self._nearest: Scores | None = None
+        self._rows = np.arange(len(relevance))
+
+    def next(self, count: int) -> Places:
+        """(count,) the place taken next in each row; where nothing waits any more it means nothing."""
+        own = self._own[:count]
+        value = own if self._nearest is None else own - self._other[:count] * self._nearest[:count]
+        choice = value.argmax(axis=1)
+        own[self._rows[:count], choice] = -np.inf
+        return choice
+
+    def compare(self, alike: Scores) -> None:
+        """Hands over the similarities (count, m) of what was just taken to all."""
+        self._nearest = alike if self._nearest is None else np.maximum(self._nearest[: len(alike)], alike)
