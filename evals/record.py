@@ -15,7 +15,6 @@ from core.thresholds import BY_NAME, Setting, Threshold, for_recipe
 from core.trace import Recipe
 from core.workspace import Workspace
 from evals.cases import Case, Variant
-
 from evals.record_levelled import LevelledRecorder
 from evals.recording import Header, RecordedCase, Recording
 from evals.runs import LabelledCase, failure, hidden_sources
@@ -90,7 +89,9 @@ def record(
 def _widths(recipe: Recipe, profile: Profile, asked: Mapping[str, int]) -> dict[str, int]:
     if recipe == "graph":
         if asked:
-            raise UsageError("recipe graph is always recorded as wide as its thresholds reach; leave --width out")
+            raise UsageError(
+                "recipe graph is always recorded as wide as its thresholds reach; leave --width out"
+            )
         return {}
     wide = {**WIDTHS, "rerank.depth": profile.count("rerank.depth")}
     for name, value in asked.items():

@@ -125,7 +125,9 @@ class LevelledRecorder:
             arrays[name] = concatenated([asked.scores[name] for asked in self._asked], np.float32)
         arrays["key"] = concatenated([asked.keys for asked in self._asked], np.int32)
         arrays["cited_offsets"] = np.cumsum([0, *(len(asked.cited) for asked in self._asked)])
-        arrays["cited"] = np.concatenate([np.empty((0, 2), np.int32), *(asked.cited for asked in self._asked)])
+        arrays["cited"] = np.concatenate(
+            [np.empty((0, 2), np.int32), *(asked.cited for asked in self._asked)]
+        )
         arrays["dataset"] = np.array([asked.dataset for asked in self._asked], dtype=np.int32)
         return arrays | self._table(), self._records()
 
@@ -134,9 +136,13 @@ class LevelledRecorder:
         used = [self._used(number) for number in range(len(self._universes))]
         starts = np.cumsum([0, *(len(rows) for rows in used)])
         places = [
-            (np.searchsorted(used[asked.dataset], asked.rows) + starts[asked.dataset]) for asked in self._asked
+            (np.searchsorted(used[asked.dataset], asked.rows) + starts[asked.dataset])
+            for asked in self._asked
         ]
-        vectors = [universe.corpus.vectors.vectors(rows) for universe, rows in zip(self._universes, used, strict=True)]
+        vectors = [
+            universe.corpus.vectors.vectors(rows)
+            for universe, rows in zip(self._universes, used, strict=True)
+        ]
         beside = [
             _placed(universe.corpus.neighbours[rows], rows, start)
             for universe, rows, start in zip(self._universes, used, starts, strict=False)

@@ -60,7 +60,7 @@ class RecordedNodes:
         self._span = slice(*arrays["offsets"][number : number + 2].tolist())
         dataset = int(arrays["dataset"][number])
         self._start, end = arrays["table_offsets"][dataset : dataset + 2].tolist()
-        self._size = end - self._start
+        self._size: int = end - self._start
         self._arrays = arrays
         self._rows: Rows = arrays["place"][self._span].astype(np.int64) - self._start
         self.columns = RecordedColumns(

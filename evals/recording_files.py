@@ -69,8 +69,10 @@ def load(folder: Path) -> Recording:
             table, values = json.loads(line)
             rows[table].append(TABLES[table](**values))
         names = [name for name in files if name.endswith(".npy")]
-        arrays = {name.removesuffix(".npy"): np.load(folder / name, mmap_mode="r", allow_pickle=False)
-            for name in names}
+        arrays = {
+            name.removesuffix(".npy"): np.load(folder / name, mmap_mode="r", allow_pickle=False)
+            for name in names
+        }
     except AssayError:
         raise
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -115,8 +117,6 @@ def _write_lines(file: Path, bodies: Iterable[Any]) -> None:
 def _lines(file: Path) -> Iterable[str]:
     with file.open(encoding="utf-8") as lines:
         yield from lines
-
-
 
 
 def _tuple(values: Any) -> tuple[Any, ...] | None:

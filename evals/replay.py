@@ -55,7 +55,9 @@ class Replayer:
             RecordingError: it was not recorded, or failed to be.
         """
         if (dataset, case_id) not in self._numbers:
-            raise RecordingError(f"case {case_id!r} of dataset {dataset!r} is not in the recording; record it")
+            raise RecordingError(
+                f"case {case_id!r} of dataset {dataset!r} is not in the recording; record it"
+            )
         return self._numbers[dataset, case_id]
 
     def trace(self, number: int, profile: Profile) -> Trace:
@@ -86,7 +88,9 @@ class Replayer:
             corpus=lambda kind: nodes,
             entities=list,
             reranker=(
-                RecordedReranker(recording, self._table, number) if "rerank" in recording.header.spaces else None
+                RecordedReranker(recording, self._table, number)
+                if "rerank" in recording.header.spaces
+                else None
             ),
             levels=recording.header.levels,
             hide_sources=case.hide_sources,
@@ -114,7 +118,11 @@ def decision_of(case_id: str, trace: Trace) -> Decision:
 
 
 def replay(
-    recording: Recording, profiles: Sequence[Profile], *, workers: int | None = None, progress: Progress = quiet
+    recording: Recording,
+    profiles: Sequence[Profile],
+    *,
+    workers: int | None = None,
+    progress: Progress = quiet,
 ) -> Replayed:
     """Every case under every profile. ``workers`` threads (None: one for each processor).
 

@@ -24,8 +24,8 @@ from core.trace import Recipe
 from evals.recording import Recording
 from evals.replay_metrics import UNRANKED, figures
 from evals.replay_mmr import Diversity, taken_first
-from evals.replay_question import Question
-from evals.replay_rank import Places, Ranked, Settings, ranked, ranking_settings, unique_rows
+from evals.replay_question import Question, Table, questions
+from evals.replay_rank import Ranked, Settings, ranked, ranking_settings, unique_rows
 from evals.replayed import Replayed, known
 from evals.scoring import DEPTH, RETRIEVAL
 
@@ -72,11 +72,15 @@ class _Plan:
 
 
 def replayed_levelled(
-    recording: Recording, profiles: Sequence[Profile], *, workers: int | None = None, progress: Progress = quiet
+    recording: Recording,
+    profiles: Sequence[Profile],
+    *,
+    workers: int | None = None,
+    progress: Progress = quiet,
 ) -> Replayed:
     """Every case under every profile, which the recording is known to serve."""
-    asked = [Question(recording, number) for number in range(len(recording))]
-    plan, ranking_of = _plan(recording, profiles)
+    asked = questions(recording)
+    plan, ranking_of = _plan(recording, asked[0].table, profiles)
     columns = Columns.empty(len(asked), len(profiles), len(plan.rankings.values["recall.keep"]))
 
     def one(number: int) -> None:
@@ -102,13 +106,12 @@ def replayed_levelled(
     )
 
 
-def _plan(recording: Recording, profiles: Sequence[Profile]) -> tuple[_Plan, NDArray[np.int64]]:
+def _plan(recording: Recording, table: Table, profiles: Sequence[Profile]) -> tuple[_Plan, NDArray[np.int64]]:
     """The plan, and for each profile the number of its ranking."""
     settings, method = Settings.of(profiles), str(recording.header.settings["fusion.method"])
-    nodes = recording.rows["node"]
     kinds = {
-        "neighbours": bool((recording.arrays["neighbours"] >= 0).any()),
-        "confidence": any(getattr(node, "confidence", None) for node in nodes),
+        "neighbours": table.neighbours is not None,
+        "confidence": table.confidence is not None,
         "rerank": "rerank" in recording.arrays,
     }
     names = ranking_settings(kinds, method)

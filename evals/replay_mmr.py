@@ -49,8 +49,9 @@ def _by_diversity(diversity: Diversity, rows: Places, opened: Mask, k: NDArray[n
     """(rows, K) the first k open ones in the order of MMR over all that passed; ``k`` falls."""
     at, waiting = _closed_up(diversity.passed[rows])
     line = np.arange(len(rows))
-    places = diversity.order.places[rows[:, None], at]
-    taking = Taking(diversity.order.relevance[rows[:, None], at], waiting, diversity.trade_off[rows])
+    flat = at + (rows * opened.shape[1])[:, None]
+    places = diversity.order.places.ravel().take(flat)
+    taking = Taking(diversity.order.relevance.ravel().take(flat), waiting, diversity.trade_off[rows])
     alike = Alike(diversity.question, places)
     chosen = np.zeros_like(opened)
     found = np.zeros(len(rows), dtype=np.int64)
@@ -61,8 +62,8 @@ def _by_diversity(diversity: Diversity, rows: Places, opened: Mask, k: NDArray[n
         counts = opened[line[:left], where] & (found[:left] < k[:left])
         chosen[line[:left][counts], where[counts]] = True
         found[:left] += counts
-        unfinished = np.flatnonzero(found[:left] < k[:left])
-        left = int(unfinished[-1]) + 1 if len(unfinished) else 0
+        unfinished = found[:left] < k[:left]
+        left = left - int(unfinished[::-1].argmax()) if unfinished.any() else 0
         if left:
             taking.compare(alike(choice[:left]))
     return chosen
@@ -74,7 +75,7 @@ def _closed_up(passed: Mask) -> tuple[Places, Mask]:
     at = np.zeros((len(passed), int(count.max())), dtype=np.int64)
     rows, positions = np.nonzero(passed)
     starts = np.cumsum(count) - count
-    at[rows, np.arange(len(rows)) - starts[rows]] = positions
+    at.ravel()[np.arange(len(rows)) + (np.arange(len(at)) * at.shape[1] - starts)[rows]] = positions
     return at, np.arange(at.shape[1]) < count[:, None]
 
 

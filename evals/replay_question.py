@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,15 +19,36 @@ from evals.metrics.citation import finest, judgeable
 from evals.recorded import unread_message
 from evals.recording import Arrays, Recording
 
-
 IN_CACHE = 8 * 1024 * 1024
 """A table of similarities up to this size is looked up as it is; of a larger one what is used is copied together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is known of all nodes of a recording (n,), whatever the question: None where it is true of none."""
+
+    with_vector: Mask
+    neighbours: NDArray[np.int64] | None
+    confidence: Scores | None
+
+    @classmethod
+    def of(cls, recording: Recording) -> Table:
+        """Read once for all questions."""
+        neighbours = np.asarray(recording.arrays["neighbours"])
+        nodes = recording.rows["node"][: len(neighbours)]
+        own = np.array([getattr(node, "confidence", None) or 0.0 for node in nodes], dtype=np.float32)
+        return cls(
+            with_vector=np.asarray(np.asarray(recording.arrays["vectors"]).any(axis=1)),
+            neighbours=neighbours.astype(np.int64) if (neighbours >= 0).any() else None,
+            confidence=own if own.any() else None,
+        )
 
 
 class Question:
     """m candidates in the order of their rows; all arrays are (m,) unless said otherwise."""
 
-    def __init__(self, recording: Recording, number: int) -> None:
+    def __init__(self, recording: Recording, table: Table, number: int) -> None:
+        self.table = table
         arrays, self.recorded = recording.arrays, recording.cases[number]
         span = slice(*arrays["offsets"][number : number + 2].tolist())
         self._recording, self._arrays = recording, arrays
@@ -37,7 +59,9 @@ class Question:
         self.lexical = _own(arrays, "lexical", span) if "lexical" in arrays else self.tfidf
         self.rerank = _own(arrays, "rerank", span) if "rerank" in arrays else None
         self.key = np.asarray(arrays["key"][span])
-        self.cited = np.asarray(arrays["cited"][slice(*arrays["cited_offsets"][number : number + 2].tolist())])
+        self.cited = np.asarray(
+            arrays["cited"][slice(*arrays["cited_offsets"][number : number + 2].tolist())]
+        )
         dataset = int(arrays["dataset"][number])
         self._start, self._end = arrays["table_offsets"][dataset : dataset + 2].tolist()
         self._similar = slice(*arrays["similarity_offsets"][dataset : dataset + 2].tolist())
@@ -58,25 +82,25 @@ class Question:
     @cached_property
     def neighbours(self) -> NDArray[np.int64] | None:
         """(m, 2) places beside each, −1 for none; None where none has any."""
-        beside = self._arrays["neighbours"][self.place]
-        return beside.astype(np.int64) if (beside >= 0).any() else None
+        if self.table.neighbours is None:
+            return None
+        beside = self.table.neighbours[self.place]
+        return beside if (beside >= 0).any() else None
 
     @cached_property
     def confidence(self) -> Scores | None:
-        """The nodes' own confidence, 0 where they have none; None where none has any."""
-        nodes = self._recording.rows["node"]
-        own = [node.confidence or 0.0 if isinstance(node := nodes[place], Node) else 0.0 for place in self.place.tolist()]
-        return np.array(own, dtype=np.float32) if any(own) else None
+        """The nodes' own confidence, 0 where they have none; None where none of the recording has any."""
+        return None if self.table.confidence is None else self.table.confidence[self.place]
 
     @cached_property
     def tfidf_share(self) -> Scores:
         """TF-IDF as it enters the blended score."""
-        return np.clip(self.tfidf, 0, 1)
+        return np.asarray(np.clip(self.tfidf, 0, 1))
 
     @cached_property
     def cosine_share(self) -> Scores:
         """The cosine as it enters the blended score."""
-        return np.clip(self.cosine, 0, 1)
+        return np.asarray(np.clip(self.cosine, 0, 1))
 
     @cached_property
     def _normal(self) -> tuple[Scores, Scores]:
@@ -107,7 +131,7 @@ class Question:
     def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rank from 0 by (−score, row) in each channel, m for what the channel does not find."""
         size = len(self)
-        has = np.asarray(self._arrays["vectors"])[self.place].any(axis=1) & self.recorded.searched
+        has = self.table.with_vector[self.place] & self.recorded.searched
         return _channel(self.lexical, self.lexical > 0, size), _channel(self.cosine, has, size)
 
     @cached_property
@@ -118,7 +142,10 @@ class Question:
     @cached_property
     def supports(self) -> list[tuple[int, NDArray[np.int64]]]:
         """Candidates whose citation is gold, each with the gold evidence it holds."""
-        return [(int(at), self.cited[self.cited[:, 0] == at, 1].astype(np.int64)) for at in np.unique(self.cited[:, 0])]
+        return [
+            (int(at), self.cited[self.cited[:, 0] == at, 1].astype(np.int64))
+            for at in np.unique(self.cited[:, 0])
+        ]
 
     def alike(self, places: Rows) -> tuple[Scores, Rows, int]:
         """A flat square table of similarities, ``places`` (any shape) as its rows, and how many rows it has."""
@@ -142,7 +169,8 @@ class Question:
 
 def questions(recording: Recording) -> Sequence[Question]:
     """All cases, in order."""
-    return [Question(recording, number) for number in range(len(recording))]
+    table = Table.of(recording)
+    return [Question(recording, table, number) for number in range(len(recording))]
 
 
 def _own(arrays: Arrays, name: str, span: slice) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.profile import Profile
-from evals.metrics import abstention
+from evals import replay_confidence
 from evals.metrics.abstention import Flags, Floats
 from evals.recording import RecordedCase
 from evals.scoring import RETRIEVAL, Row, cluster
@@ -49,7 +49,7 @@ class Replayed:
         ``over_refusal`` is the share abstained of the answerable, ``false_answer_rate`` the share answered of the
         unanswerable.
         """
-        answered = ~self.abstained
+        answered, labelled = ~self.abstained, ~np.isnan(self.answerable)
         with_gold = {name: _mean(values)[self.ranking_of] for name, values in self.retrieval.items()}
         known = self.judgeable & answered
         wrong = np.where(known, ~self.correct, False).sum(axis=1)
@@ -64,8 +64,10 @@ class Replayed:
             "answered_unanswerable": no,
             "over_refusal": 1 - yes,
             "false_answer_rate": no,
-            "auroc": self._ordered(~np.isnan(self.answerable), self._auroc),
-            "aurc": self._ordered(self.judgeable, self._aurc),
+            "auroc": replay_confidence.auroc(self._ordered(labelled), self.answerable[labelled] == 1),
+            "aurc": replay_confidence.aurc(
+                self._ordered(self.judgeable), ~self.would_be_right[:, self.judgeable]
+            ),
         }
 
     def rows(self, profile: int) -> list[Row]:
@@ -93,17 +95,10 @@ class Replayed:
             **{name: _number(value) for name, value in metrics.items()},
         }
 
-    def _ordered(self, cases: Flags, figure: Any) -> Floats:
-        """A figure of each profile over some cases by their confidence; profiles of equal confidence share it."""
+    def _ordered(self, cases: Flags) -> Floats:
+        """(P, n) confidence in some cases, nothing found below every number."""
         confidence = self.confidence[:, cases].astype(np.float64)
-        confidence[np.isnan(confidence)] = -np.inf
-        return np.array([figure(profile, confidence[profile], cases) for profile in range(len(self.profiles))])
-
-    def _auroc(self, profile: int, confidence: Floats, cases: Flags) -> float:
-        return abstention.auroc(confidence, self.answerable[cases] == 1)
-
-    def _aurc(self, profile: int, confidence: Floats, cases: Flags) -> float:
-        return abstention.aurc(confidence, ~self.would_be_right[profile, cases])
+        return np.where(np.isnan(confidence), -np.inf, confidence)
 
 
 def known(cases: Sequence[RecordedCase]) -> Floats:

@@ -59,7 +59,7 @@ class Taking:
         """(count,) the place taken next in each row; where nothing waits any more it means nothing."""
         own = self._own[:count]
         value = own if self._nearest is None else own - self._other[:count] * self._nearest[:count]
-        choice = value.argmax(axis=1)
+        choice: Places = value.argmax(axis=1)
         own[self._rows[:count], choice] = -np.inf
         return choice
 
