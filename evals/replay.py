@@ -16,7 +16,7 @@ from core.profile import Profile
 from core.progress import Progress, quiet
 from core.recipes.inquiry import Inquiry
 from core.trace import Drop, ReasonCode, Trace
-from core.workspace import RECIPE_FUNCTIONS
+from core.workspace import RECIPE_FUNCTIONS, inquiry_notices
 from evals.recorded import RecordedReranker, RecordedTable, recorded_nodes
 from evals.recording import Recording
 from evals.replay_batch import replayed_levelled
@@ -69,7 +69,7 @@ class Replayer:
         self.recording.check(profile)
         inquiry = self._inquiry(number, profile)
         trace = RECIPE_FUNCTIONS[profile.recipe](inquiry)
-        return trace.with_notices(profile.bind(inquiry.spaces))
+        return trace.with_notices(inquiry_notices(inquiry, profile.recipe))
 
     def decision(self, number: int, profile: Profile) -> Decision:
         """What the recipe decides; raises what ``trace`` does."""

@@ -32,6 +32,9 @@ from evals.scoring import DEPTH, RETRIEVAL
 CHUNK = 512
 """Profiles side by side: 100 candidates of each are half a megabyte an array, which stays in the cache."""
 
+CONFIDENCE: dict[Recipe, str] = {"brain": "tfidf+cosine", "memory": "cosine"}
+"""Family of the score a recipe's confidence is the best of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -103,6 +106,7 @@ def replayed_levelled(
         citation_recall=columns.citation_recall.T,
         retrieval={name: values.T for name, values in columns.retrieval.items()},
         ranking_of=ranking_of,
+        confidence_space=recording.header.spaces[CONFIDENCE[recording.header.recipe]],
     )
 
 
@@ -191,7 +195,9 @@ def _decide(question: Question, plan: _Plan, order: Ranked, settings: Settings) 
     if plan.gated:
         assert question.rerank is not None
         opened = passed & gate.passes(question.rerank.take(places), settings.column("gate.min_rerank"))
-    best = np.where(inside, blended if plan.recipe == "brain" else cosine, -np.inf).max(axis=1)
+    best = np.where(inside, blended if CONFIDENCE[plan.recipe] == "tfidf+cosine" else cosine, -np.inf).max(
+        axis=1
+    )
     if "gate.min_best_cosine" in settings.values:
         assert plan.recipe == "memory", "its confidence is the best cosine"
         opened = opened & (best >= settings.values["gate.min_best_cosine"].astype(np.float32))[:, None]
@@ -266,9 +272,8 @@ def _judge(
     if question.finest and answerable is not False:
         precision = _over(right, decided.count)
         columns.citation_precision[number, profiles] = precision
-        columns.citation_recall[number, profiles] = np.where(
-            abstained, np.nan, held.sum(axis=1) / question.finest
-        )
+        recall = np.max([held[:, golds].sum(axis=1) / len(golds) for golds in question.sets], axis=0)
+        columns.citation_recall[number, profiles] = np.where(abstained, np.nan, recall)
 
 
 def _over(right: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[Any]:

@@ -43,6 +43,8 @@ def _figure(name: str, ranks: Ranks, gained: Floats, gains: Sequence[int]) -> Fl
             return _total(np.where(ranks <= k, gained / _DISCOUNT[ranks], 0.0)) / ideal
         case "recall":
             return found / len(gains)
+        case "recall_all":
+            return (found == len(gains)).astype(np.float64)
         case "precision":
             return found / k
         case "hit":

@@ -67,7 +67,9 @@ class Question:
         self._similar = slice(*arrays["similarity_offsets"][dataset : dataset + 2].tolist())
         self.case = self.recorded.case
         self.gains = [gain for gain in {g.key: g.relevance for g in self.case.gold}.values() if gain > 0]
-        self.finest = len(finest(self.case))
+        gold = finest(self.case)
+        self.finest = len(gold)
+        self.sets = [[gold.index(one) for one in golds] for golds in self.case.evidence_sets() or (gold,)]
         self.judgeable = judgeable(self.case)
         self.terms = bool(self.recorded.idf)
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.profile import Profile
-from evals import replay_confidence
+from evals import replay_figures
 from evals.metrics.abstention import Flags, Floats
 from evals.recording import RecordedCase
-from evals.scoring import RETRIEVAL, Row, cluster
+from evals.scoring import PER_CASE, Row, cluster
 
-FIGURES = (
-    *RETRIEVAL, "citation_precision", "citation_recall", "correct", "coverage", "selective_risk", "answered_answerable",
-    "answered_unanswerable", "over_refusal", "false_answer_rate", "auroc", "aurc",
-)  # fmt: skip
+BY_PROFILE = ("abstained", "correct", "would_be_right", "confidence", "citation_precision", "citation_recall")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,44 +39,63 @@ class Replayed:
     citation_recall: Floats
     retrieval: Mapping[str, Floats]
     ranking_of: NDArray[np.int64]
+    confidence_space: str | None
+
+    def among(self, chosen: Flags) -> Replayed:
+        """The same of the cases that are ``chosen`` (Q,) only: a split, a fold, a kind.
+
+        Raises:
+            ValueError: not one flag for each case.
+        """
+        if chosen.shape != self.judgeable.shape:
+            raise ValueError(f"{len(self.cases)} cases were replayed, got {chosen.shape} flags")
+        kept = np.flatnonzero(chosen)
+        return replace(
+            self,
+            cases=tuple(self.cases[number] for number in kept.tolist()),
+            answerable=self.answerable[kept],
+            judgeable=self.judgeable[kept],
+            retrieval={name: values[:, kept] for name, values in self.retrieval.items()},
+            **{name: getattr(self, name)[:, kept] for name in BY_PROFILE},
+        )
+
+    def metric(self, name: str) -> Floats:
+        """(P, Q) of one metric by its name: of retrieval, or ``citation_precision``, ``citation_recall``,
+        ``citation_f1``; NaN where there is nothing to judge.
+
+        Raises:
+            ValueError: no such metric; the message lists what there is.
+        """
+        if name in self.retrieval:
+            return self.retrieval[name][self.ranking_of]
+        if name in ("citation_precision", "citation_recall"):
+            return np.asarray(getattr(self, name), dtype=np.float64)
+        if name != "citation_f1":
+            there = ", ".join([*self.retrieval, *replay_figures.CITED])
+            raise ValueError(f"no metric {name!r} is replayed; there are {there}")
+        precision, recall = self.citation_precision, self.citation_recall
+        total = precision + recall
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total != 0, 2 * precision * recall / total, 0.0)
 
     def figures(self) -> dict[str, Floats]:
-        """Each of ``FIGURES`` as (P,): the values of ``scoring.summarised``; NaN where a figure has none.
-
-        ``over_refusal`` is the share abstained of the answerable, ``false_answer_rate`` the share answered of the
-        unanswerable.
-        """
-        answered, labelled = ~self.abstained, ~np.isnan(self.answerable)
-        with_gold = {name: _mean(values)[self.ranking_of] for name, values in self.retrieval.items()}
-        known = self.judgeable & answered
-        wrong = np.where(known, ~self.correct, False).sum(axis=1)
-        yes, no = (_share(answered[:, self.answerable == value]) for value in (1, 0))
-        return with_gold | {
-            "citation_precision": _mean(self.citation_precision),
-            "citation_recall": _mean(self.citation_recall),
-            "correct": _share(self.correct[:, self.judgeable]),
-            "coverage": _share(answered),
-            "selective_risk": _over(wrong, known.sum(axis=1)),
-            "answered_answerable": yes,
-            "answered_unanswerable": no,
-            "over_refusal": 1 - yes,
-            "false_answer_rate": no,
-            "auroc": replay_confidence.auroc(self._ordered(labelled), self.answerable[labelled] == 1),
-            "aurc": replay_confidence.aurc(
-                self._ordered(self.judgeable), ~self.would_be_right[:, self.judgeable]
-            ),
-        }
+        """Each of ``replay_figures.FIGURES`` as (P,): the values of ``scoring.summarised``; NaN where one has none."""
+        return replay_figures.figures(self)
 
     def rows(self, profile: int) -> list[Row]:
-        """One profile's cases as ``scoring.summarised`` takes them, in the order of the cases."""
-        retrieval = {name: values[self.ranking_of[profile]] for name, values in self.retrieval.items()}
-        return [self._row(profile, number, retrieval) for number in range(len(self.cases))]
+        """One profile's cases as ``scoring.summarised`` takes them, in the order of the cases.
 
-    def _row(self, profile: int, number: int, retrieval: Mapping[str, Floats]) -> Row:
+        What is read off the answer's words (``stale``, and all of a model's text) is null; a Trace has it, see
+        ``Replayer.trace``.
+        """
+        metrics = {name: values[self.ranking_of[profile]] for name, values in self.retrieval.items()}
+        one = {name: getattr(self, name)[[profile]] for name in BY_PROFILE}
+        alone = replace(self, ranking_of=self.ranking_of[[profile]], **one)
+        metrics |= {name: alone.metric(name)[0] for name in replay_figures.CITED}
+        return [self._row(profile, number, metrics) for number in range(len(self.cases))]
+
+    def _row(self, profile: int, number: int, metrics: Mapping[str, Floats]) -> Row:
         case, judgeable = self.cases[number], bool(self.judgeable[number])
-        metrics = {name: values[number] for name, values in retrieval.items()}
-        metrics["citation_precision"] = self.citation_precision[profile, number]
-        metrics["citation_recall"] = self.citation_recall[profile, number]
         return {
             "case_id": case.case.case_id,
             "dataset": case.dataset,
@@ -88,17 +104,15 @@ class Replayed:
             "cluster": f"{case.dataset}\x1f{cluster(case.case)}",
             "answerable": case.case.answerable,
             "why_unanswerable": case.case.why_unanswerable,
+            "gold_answers": list(case.case.answers),
             "abstained": bool(self.abstained[profile, number]),
             "confidence": _number(self.confidence[profile, number]),
+            "confidence_space": self.confidence_space,
             "correct": bool(self.correct[profile, number]) if judgeable else None,
             "would_be_right": bool(self.would_be_right[profile, number]) if judgeable else None,
-            **{name: _number(value) for name, value in metrics.items()},
+            **dict.fromkeys(PER_CASE),
+            **{name: _number(values[number]) for name, values in metrics.items()},
         }
-
-    def _ordered(self, cases: Flags) -> Floats:
-        """(P, n) confidence in some cases, nothing found below every number."""
-        confidence = self.confidence[:, cases].astype(np.float64)
-        return np.where(np.isnan(confidence), -np.inf, confidence)
 
 
 def known(cases: Sequence[RecordedCase]) -> Floats:
@@ -110,17 +124,3 @@ def known(cases: Sequence[RecordedCase]) -> Floats:
 
 def _number(value: Any) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-def _mean(values: Floats) -> Floats:
-    """(P,) mean of what is not NaN; NaN where nothing is."""
-    there = ~np.isnan(values)
-    return _over(np.where(there, values, 0).sum(axis=1), there.sum(axis=1))
-
-
-def _share(flags: Flags) -> Floats:
-    return _over(flags.sum(axis=1), np.full(len(flags), flags.shape[1]))
-
-
-def _over(total: NDArray[Any], count: NDArray[Any]) -> Floats:
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), dtype=np.float64)
