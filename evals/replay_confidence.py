@@ -1,4 +1,4 @@
-"""Figures of the order of confidence for many profiles at once: those of ``metrics.abstention``, each profile sorted once."""
+"""Figures of the order of confidence for many profiles: those of ``metrics.abstention``, each profile sorted once."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from core import profile as profiles
+from core.index.base import Scores
 from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
-from core.index.base import Scores
 from core.ingest.items import Item
 from core.profile import Profile
 from core.thresholds import Threshold, for_recipe
