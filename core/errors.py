@@ -37,3 +37,7 @@ class ModelError(AssayError):
 
 class DataError(AssayError):
     """A file whose content cannot be taken; the message starts with ``file:line``."""
+
+
+class RecordingError(AssayError):
+    """A recording that is damaged, of another version or dataset, or asked for what it does not hold."""

@@ -143,18 +143,66 @@ class Workspace:
             NotFoundError: no such dataset. ScoreSpaceError: a profile of another score space. StoreError.
             ChatError: the model failed, or its reply cannot be used.
         """
-        _check(question, recipe, profile)
         journal = journal or Journal(kind="query", user_id=user_id, dataset=dataset)
         calls_before = len(journal.inferences)
+        inquiry = self.inquiry(
+            question,
+            dataset=dataset,
+            recipe=recipe,
+            profile=profile,
+            levels=levels,
+            hide_sources=hide_sources,
+            as_of=as_of,
+            known_at=known_at,
+            user_id=user_id,
+            chat=chat,
+            reasoning=reasoning,
+            models=models,
+            journal=journal,
+            nearby_km=nearby_km,
+        )
+        datasets = self.store.matching(dataset, user_id)
+        trace = RECIPE_FUNCTIONS[recipe](inquiry)
+        if trace.answer.abstained:
+            journal.said("abstained", trace.answer.reason or "")
+        trace = with_places_stored(trace, self.store, datasets)
+        fingerprint = _fingerprint(datasets)
+        with self._lock:  # another question may open a corpus meanwhile
+            opened = [
+                text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts
+            ]
+        notices = inquiry_notices(inquiry, recipe)
+        return replace(
+            trace.with_notices([*notices, *opened]), calls=tuple(journal.inferences[calls_before:])
+        )
+
+    def inquiry(
+        self,
+        question: str,
+        *,
+        dataset: str,
+        recipe: Recipe,
+        profile: Profile,
+        levels: Iterable[str] | None = None,
+        hide_sources: frozenset[str] = frozenset(),
+        as_of: str | None = None,
+        known_at: str | None = None,
+        user_id: str = DEFAULT_USER,
+        chat: ChatModel | None = None,
+        reasoning: Mapping[str, Reasoning] | None = None,
+        models: Mapping[str, str] | None = None,
+        journal: Journal | None = None,
+        nearby_km: float | None = None,
+    ) -> Inquiry:
+        """What ``ask`` hands to a recipe, checked; takes and raises what ``ask`` does."""
+        _check(question, recipe, profile)
+        journal = journal or Journal(kind="query", user_id=user_id, dataset=dataset)
         if nearby_km is not None:
             profile = with_radius(profile, self.geo, nearby_km)
         datasets = self.store.matching(dataset, user_id)
         spaces = self.spaces(profile)
-        notices = profile.bind(spaces)
-        if (as_of or known_at) and recipe != "graph":
-            notices = [*notices, NO_TIMES.format(recipe=recipe)]
-        fingerprint = _fingerprint(datasets)
-        inquiry = Inquiry(
+        profile.bind(spaces)
+        return Inquiry(
             question=question,
             vector=self._question_vector(question, journal),
             profile=profile,
@@ -175,17 +223,6 @@ class Workspace:
             models=models or {},
             journal=journal,
             geo=GeoSearch(resolver=self.geo, nearby=nearby_km is not None) if self.geo else None,
-        )
-        trace = RECIPE_FUNCTIONS[recipe](inquiry)
-        if trace.answer.abstained:
-            journal.said("abstained", trace.answer.reason or "")
-        trace = with_places_stored(trace, self.store, datasets)
-        with self._lock:  # another question may open a corpus meanwhile
-            opened = [
-                text for (_, key), texts in self._notices.items() if key == fingerprint for text in texts
-            ]
-        return replace(
-            trace.with_notices([*notices, *opened]), calls=tuple(journal.inferences[calls_before:])
         )
 
     @contextmanager
@@ -256,6 +293,14 @@ class Workspace:
             if method not in self._rerankers:
                 self._rerankers[method] = reranker_named(method)
             return self._rerankers[method]
+
+
+def inquiry_notices(inquiry: Inquiry, recipe: Recipe) -> list[str]:
+    """What is said of a question whatever comes out: spaces that bind by wildcard, times that choose nothing."""
+    notices = list(inquiry.profile.bind(inquiry.spaces))
+    if (inquiry.as_of or inquiry.known_at) and recipe != "graph":
+        notices.append(NO_TIMES.format(recipe=recipe))
+    return notices
 
 
 def _embedding(model: str, since: float, outcome: Outcome) -> Inference:

@@ -86,10 +86,7 @@ class LevelledRun:
         """Maximal marginal relevance over what passed."""
         before, trade_off = self.order, self.profile.number("mmr.lambda")
         if len(before) > 1 and trade_off < 1:
-            vectors = self.pool.vectors(before)
-            similar = np.clip(
-                np.einsum("id,jd->ij", vectors, vectors), 0, 1
-            )  # one thread: it is a small product
+            similar = diversify.similarities(self.pool.vectors(before))
             self.order = before[diversify.mmr(self.relevance[before], similar, trade_off)]
         self._stage("diversify", before, self.order, None, ("mmr.lambda",))
 

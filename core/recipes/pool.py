@@ -48,9 +48,8 @@ class Pool:
         return self.corpus.vectors.vectors(self.rows[places])
 
     def index_text(self, place: int) -> str:
-        """The text the indexes and the reranker read: the title, then the text."""
-        node = self.nodes[place]
-        return f"{node.title}\n{node.text}" if node.title else node.text
+        """What the reranker reads of one."""
+        return index_text(self.nodes[place])
 
     def space_of(self, threshold: str) -> str | None:
         """The full score space a threshold is compared in, None if with no score."""
@@ -60,7 +59,7 @@ class Pool:
     def candidates(self, drops: Mapping[int, Drop]) -> tuple[Candidate, ...]:
         """All of the pool in fused order, each with its scores by space."""
         return tuple(
-            _candidate(node, scores, drops.get(place))
+            node_candidate(node, scores, drops.get(place))
             for place, (node, scores) in enumerate(zip(self.nodes, self._scores(), strict=True))
         )
 
@@ -80,7 +79,13 @@ class Pool:
             yield {space: score for space, score in zip(scored, row, strict=True) if isfinite(score)}
 
 
-def _candidate(node: Node, scores: Mapping[str, float], drop: Drop | None) -> Candidate:
+def index_text(node: Node) -> str:
+    """The text the indexes and the reranker read: the title, then the text."""
+    return f"{node.title}\n{node.text}" if node.title else node.text
+
+
+def node_candidate(node: Node, scores: Mapping[str, float], drop: Drop | None = None) -> Candidate:
+    """The Trace's view of a node."""
     return Candidate(
         candidate_id=node.node_id,
         kind="node",
@@ -105,10 +110,17 @@ def recall_pool(inquiry: Inquiry, record: Record) -> Pool:
     corpus, profile = inquiry.corpus("node"), inquiry.profile
     tfidf = corpus.tfidf.scores(inquiry.question)
     lexical = tfidf if profile.choice("recall.lexical") == "tfidf" else corpus.bm25.scores(inquiry.question)
-    rows = _recalled(inquiry, corpus, lexical)
+    rows = recalled_rows(inquiry, corpus, lexical)
     cosine = corpus.vectors.cosines(inquiry.vector, rows)
     blended = fuse.blend(tfidf[rows], cosine, profile.number("blend.weight"))
-    fused = _fused(profile, lexical[rows], cosine, blended)
+    fused = fuse.fused(
+        profile.choice("fusion.method"),
+        lexical[rows],
+        cosine,
+        blended,
+        weight=profile.number("fusion.weight"),
+        rrf_k=profile.count("fusion.rrf_k"),
+    )
     beside = profile.number("fusion.neighbour_weight")
     if beside:
         fused = fuse.with_neighbours(fused, rows, corpus.neighbours[rows], beside)
@@ -163,7 +175,7 @@ def _weighted_by_confidence(
     return kept[places], [nodes[place] for place in places], gained
 
 
-def _recalled(inquiry: Inquiry, corpus: Corpus, lexical: Scores) -> Rows:
+def recalled_rows(inquiry: Inquiry, corpus: Corpus, lexical: Scores) -> Rows:
     """Rows of the union of both channels, ascending; the filter acts inside each search."""
     profile = inquiry.profile
     mask = corpus.mask(
@@ -176,21 +188,6 @@ def _recalled(inquiry: Inquiry, corpus: Corpus, lexical: Scores) -> Rows:
         return union(by_words)
     by_vector, _ = corpus.vectors.search(inquiry.vector, dense_k, mask)
     return union(by_words, by_vector)
-
-
-def _fused(profile: Profile, lexical: Scores, cosine: Scores, blended: Scores) -> Scores:
-    """A score for ranking only, near [0, 1] whatever the method, so that λ of MMR means the same in each."""
-    match profile.choice("fusion.method"):
-        case "blend":
-            return blended
-        case "convex":
-            return fuse.convex(lexical, cosine, profile.number("fusion.weight"))
-        case "rrf":
-            return fuse.min_max(fuse.reciprocal_rank(lexical, cosine, profile.count("fusion.rrf_k")))
-        case "lexical":
-            return fuse.min_max(lexical)
-        case _:
-            return cosine
 
 
 def _note_stages(pool: Pool, profile: Profile, record: Record) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index.base import Scores
+from core.index.base import Mask, Scores
 
+Cut = float | NDArray[np.float64]
 PASSED = -1
 CHECKS = ("floor.min_overlap", "floor.min_score", "floor.min_cosine")
 """The thresholds a candidate can fall by, in the order they are looked at; a verdict is an index into it."""
@@ -17,16 +18,25 @@ CHECKS = ("floor.min_overlap", "floor.min_score", "floor.min_cosine")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """A candidate passes when ``overlap ≥ min_overlap`` and ``cosine ≥ min_cosine`` and either
-    ``score > min_score`` or ``overlap ≥ strong_overlap``."""
+    ``score > min_score`` or ``overlap ≥ strong_overlap``. Columns (settings, 1) of thresholds read many rows at once."""
 
-    min_overlap: float
-    min_score: float
-    strong_overlap: float
-    min_cosine: float
+    min_overlap: Cut
+    min_score: Cut
+    strong_overlap: Cut
+    min_cosine: Cut
 
     def verdicts(self, overlap: Scores, score: Scores, cosine: Scores) -> NDArray[np.int64]:
         """(m,) ``PASSED`` or the index into ``CHECKS`` of the first check that failed."""
-        no_overlap = overlap < np.float32(self.min_overlap)
-        weak = ~((score > np.float32(self.min_score)) | (overlap >= np.float32(self.strong_overlap)))
-        far = cosine < np.float32(self.min_cosine)
-        return np.select([no_overlap, weak, far], [0, 1, 2], default=PASSED).astype(np.int64)
+        return np.select(list(self.falls(overlap, score, cosine)), [0, 1, 2], default=PASSED).astype(np.int64)
+
+    def falls(self, overlap: Scores, score: Scores, cosine: Scores) -> tuple[Mask, Mask, Mask]:
+        """For each of ``CHECKS`` (..., m) True where it fails."""
+        least_overlap, least_score, strong, least_cosine = (
+            np.asarray(cut, dtype=np.float32)
+            for cut in (self.min_overlap, self.min_score, self.strong_overlap, self.min_cosine)
+        )
+        return (
+            overlap < least_overlap,
+            ~((score > least_score) | (overlap >= strong)),
+            cosine < least_cosine,
+        )

@@ -13,6 +13,6 @@ def best_passes(scores: Scores, minimum: float) -> bool:
     return bool(scores.size) and bool(scores.max() >= np.float32(minimum))
 
 
-def passes(scores: Scores, minimum: float) -> NDArray[np.bool_]:
-    """(m,) True where ``score ≥ minimum``; one that was not scored (NaN) passes, nothing speaks against it."""
-    return np.isnan(scores) | (scores >= np.float32(minimum))
+def passes(scores: Scores, minimum: float | NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(..., m) True where ``score ≥ minimum``; one that was not scored (NaN) passes, nothing speaks against it."""
+    return np.isnan(scores) | (scores >= np.asarray(minimum, dtype=np.float32))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index.base import Scores
-from core.stages.fuse import min_max
+from core.index.base import Mask, Scores
+from core.stages.fuse import Weight, min_max, mix
 
 
-def mixed(fused: Scores, reranked: Scores, weight: float) -> Scores:
-    """``weight·min_max(reranked) + (1 − weight)·min_max(fused)`` over the reranked candidates (m,), in [0, 1].
+def mixed(fused: Scores, reranked: Scores, weight: Weight, among: Mask | None = None) -> Scores:
+    """``weight·min_max(reranked) + (1 − weight)·min_max(fused)`` over the reranked candidates (..., m), in [0, 1].
 
-    ``weight = 1`` orders by the reranker alone, ``weight = 0`` keeps the fused order.
+    ``weight = 1`` orders by the reranker alone, ``weight = 0`` keeps the fused order. ``among`` as in ``fuse``.
     """
-    return (weight * min_max(reranked) + (1 - weight) * min_max(fused)).astype(np.float32)
+    return mix(min_max(reranked, among), min_max(fused, among), weight)
 
 
 def order(scores: Scores) -> NDArray[np.int64]:
