@@ -25,7 +25,7 @@ from core.trace import Recipe
 from evals.cases import Case
 from evals.metrics.citation import cites, finest
 from evals.recording import RecordedRow, concatenated
-from evals.scoring import judged_key
+from evals.scoring import keys_judged
 
 SIMILAR_BYTES = 256 * 1024 * 1024
 """Up to this size all similarities of a dataset's candidates are kept; above, they are taken from the vectors."""
@@ -247,12 +247,10 @@ def _keys(case: Case, nodes: Sequence[Node]) -> NDArray[np.int32]:
     """(m,) numbers of the identities that are judged: relevant ones first in the order of the labels, then the rest;
     −1 for a node without a source, which is not ranked."""
     judged = {gold.key: gold.relevance for gold in case.gold}
-    by_turn = any(gold.turn is not None for gold in case.gold)
+    key_of = keys_judged(case.gold)
     numbers = {key: n for n, key in enumerate(key for key, gain in judged.items() if gain > 0)}
     keys = [
-        numbers.setdefault(judged_key(node_candidate(node, {}), judged, by_turn=by_turn), len(numbers))
-        if node.source
-        else -1
+        numbers.setdefault(key_of(node_candidate(node, {})), len(numbers)) if node.source else -1
         for node in nodes
     ]
     return np.array(keys, dtype=np.int32)

@@ -48,7 +48,8 @@ def _repeats(
 def rechunked(
     items: Iterable[tuple[str, Item | Problem]], size: int, overlap: int
 ) -> Iterator[tuple[str, Item | Problem]]:
-    """The same items, with texts to be cut into chunks of that size and overlap.
+    """The same items, with texts to be cut into chunks of that size and overlap; where these are the usual ones, as each
+    text says itself.
 
     Raises:
         UsageError: the overlap leaves no room for anything new.
@@ -57,7 +58,7 @@ def rechunked(
         raise UsageError(f"the overlap must be below the size of a chunk ({size}), got {overlap}")
     cut = None if (size, overlap) == (CHUNK_SIZE, 0) else (size, overlap)
     for where, item in items:
-        yield where, replace(item, chunking=cut) if isinstance(item, ArtifactItem) else item
+        yield where, replace(item, chunking=cut) if cut and isinstance(item, ArtifactItem) else item
 
 
 def summary(text: str) -> str:

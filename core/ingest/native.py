@@ -3,7 +3,8 @@
 ======== ===========================================================================================================
 kind     fields (those without a default must be given)
 ======== ===========================================================================================================
-artifact source, text, title="", session, valid_at, summary, whole=false (true: keep as one chunk), as_nodes=true
+artifact source, text, title="", session, valid_at, summary, whole=false (true: keep as one chunk), as_nodes=true,
+         chunking=[size, overlap] in characters
 entity   name, type, description="", latitude, longitude (both or neither)
 fact     subject, relation, object (names of entities), description="", artifact (a source), valid_at, invalid_at,
          created_at, expired_at
@@ -62,6 +63,15 @@ class _Artifact(_Row):
     summary: Words | None = None
     whole: bool = False
     as_nodes: bool = True
+    chunking: tuple[int, int] | None = None
+
+    @model_validator(mode="after")
+    def _room(self) -> _Artifact:
+        if self.chunking is not None and not 0 <= self.chunking[1] < self.chunking[0]:
+            raise ValueError(
+                f"chunking is [size, overlap] with the overlap below the size, got {list(self.chunking)}"
+            )
+        return self
 
 
 class _Entity(_Row):

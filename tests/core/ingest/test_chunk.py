@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -79,6 +80,8 @@ def test_other_chunks_are_another_content_and_the_usual_ones_are_not() -> None:
     ((_, usual),) = rechunked([("x", item)], CHUNK_SIZE, 0)
     ((_, small),) = rechunked([("x", item)], 100, 20)
     assert artifact_hash(usual) == artifact_hash(item) != artifact_hash(small)
+    own = replace(item, chunking=(80, 0))
+    assert [one for _, one in rechunked([("x", own)], CHUNK_SIZE, 0)] == [own]
     with pytest.raises(UsageError, match=r"the overlap must be below the size of a chunk \(100\), got 100"):
         list(rechunked([("x", item)], 100, 100))
 
