@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 
 from core import clock
 from core.errors import RecordingError, UsageError
 from core.profile import Profile
 from core.progress import Progress, quiet
-from core.recipes.inquiry import Inquiry
 from core.records import DEFAULT_USER
 from core.thresholds import BY_NAME, Setting, Threshold, for_recipe
 from core.trace import Recipe
 from core.workspace import Workspace
 from evals.cases import Case, Variant
+from evals.record_graph import GraphRecorder
 from evals.record_levelled import LevelledRecorder
-from evals.recording import Header, RecordedCase, Recording
+from evals.record_piece import Draft, Universe
+from evals.recording import FORMAT, Header, RecordedCase, Recording
 from evals.runs import LabelledCase, failure, hidden_sources
 
 WIDTHS: Mapping[str, int] = {"recall.lexical_k": 1000, "recall.dense_k": 1000, "rerank.depth": 50}
 """How wide is recorded unless said otherwise; the reranker is the one that costs."""
+Recorder = LevelledRecorder | GraphRecorder
 
 
 def record(
@@ -36,28 +40,35 @@ def record(
     broken: Sequence[Mapping[str, str]] = (),
     user_id: str = DEFAULT_USER,
     progress: Progress = quiet,
+    out: Path | None = None,
 ) -> Recording:
     """Asks every case once under the profile's methods and keeps candidates with all their scores.
 
     ``widths`` widens or narrows what is kept (``{"rerank.depth": 200}``); a case that fails is kept as a failure.
-    ``broken`` are cases that could not even be read.
+    ``broken`` are cases that could not even be read. With ``out`` every case that was recorded is kept beside that folder
+    until the recording is there (``recording_files.save`` is the caller's): a later call with the same arguments goes on
+    where an earlier one was stopped.
 
     Raises:
-        UsageError: an unknown width. RecordingError: not one case could be recorded.
+        UsageError: an unknown width. RecordingError: not one case could be recorded, or a dataset changed meanwhile.
     """
     wide = _widths(recipe, profile, widths or {})
-    recorder = LevelledRecorder(recipe, profile, wide)
+    recorder: Recorder = GraphRecorder() if recipe == "graph" else LevelledRecorder(wide)
+    asker = _Asker(
+        workspace=workspace,
+        recorder=recorder,
+        profile=recorder.wide(profile),
+        recipe=recipe,
+        levels=levels,
+        user_id=user_id,
+    )
+    hidden = [hidden_sources(case, variant, drop_same_id=drop_same_id) for _, case in cases]
+    draft = _draft(out, asker, cases, hidden, wide) if out else None
     kept: list[RecordedCase] = []
     failures = [dict(one) for one in broken]
-    for dataset, case in cases:
+    for number, ((dataset, case), hide) in enumerate(zip(cases, hidden, strict=True)):
         try:
-            hide = hidden_sources(case, variant, drop_same_id=drop_same_id)
-            inquiry = workspace.inquiry(
-                case.question, dataset=dataset, recipe=recipe, profile=recorder.wide(profile), levels=levels,
-                hide_sources=hide, as_of=case.as_of, known_at=case.known_at, user_id=user_id,
-            )  # fmt: skip
-            idf = recorder.add(inquiry, case)
-            kept.append(_asked(inquiry, case, dataset, idf))
+            kept.append(asker.recorded(number, dataset, case, hide, draft))
         except Exception as error:  # noqa: BLE001 (one broken case never takes a recording down)
             failures.append(failure(case.case_id, dataset, error))
         progress(1)
@@ -65,25 +76,114 @@ def record(
         first = failures[0]["message"] if failures else "there are no cases"
         raise RecordingError(f"none of {len(failures)} cases could be recorded; the first: {first}")
     arrays, rows = recorder.finish()
-    datasets = _unchanged(workspace, kept, user_id)
     header = Header(
         recipe=recipe,
         profile=profile.name,
         settings={k.name: profile.values[k.name] for k in for_recipe(recipe) if isinstance(k, Setting)},
         spaces=workspace.spaces(profile),
         embedder=workspace.embedder.model_id,
-        datasets=datasets,
+        datasets=asker.unchanged(),
         user_id=user_id,
         variant=variant,
-        levels=inquiry.levels,
+        levels=asker.levels_asked,
         drop_same_id=drop_same_id,
         widths=recorder.limits(),
         exact=recorder.exact,
         recorded_at=clock.now(),
         assay=version("assay"),
         failures=tuple(failures),
-    )  # fmt: skip
+    )
     return Recording(header=header, cases=tuple(kept), arrays=arrays, rows=rows)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asker:
+    """Asks one case after another and hands what came of it to the recorder."""
+
+    workspace: Workspace
+    recorder: Recorder
+    profile: Profile
+    recipe: Recipe
+    levels: tuple[str, ...] | None
+    user_id: str
+    levels_asked: tuple[str, ...] | None = None
+    universes: dict[str, Universe] = field(default_factory=dict)
+
+    def recorded(
+        self, number: int, dataset: str, case: Case, hide: frozenset[str], draft: Draft | None
+    ) -> RecordedCase:
+        """The case as it was asked, its piece taken out of the draft where it is there."""
+        universe = self.universe(dataset)
+        inquiry = self.workspace.inquiry(
+            case.question, dataset=dataset, recipe=self.recipe, profile=self.profile, levels=self.levels,
+            hide_sources=hide, as_of=case.as_of, known_at=case.known_at, user_id=self.user_id,
+        )  # fmt: skip
+        self.levels_asked = inquiry.levels
+        piece = draft.get(number) if draft else None
+        if piece is None:
+            piece = self.recorder.piece(inquiry, case)
+            if draft:
+                draft.put(number, piece)
+        self.recorder.add(piece, universe)
+        return RecordedCase(
+            case=case,
+            dataset=dataset,
+            datasets=universe.names,
+            hide_sources=inquiry.hide_sources,
+            content=inquiry.content,
+            searched=bool(inquiry.vector.any()),
+            as_of=inquiry.as_of,
+            known_at=inquiry.known_at,
+            idf=piece.idf,
+        )
+
+    def universe(self, dataset: str) -> Universe:
+        """The datasets of that name or pattern, as they were when first asked."""
+        if dataset not in self.universes:
+            self.universes[dataset] = Universe.opened(self.workspace, dataset, self.user_id)
+        return self.universes[dataset]
+
+    def unchanged(self) -> dict[str, str]:
+        """Name → content hash of every dataset that was asked.
+
+        Raises:
+            RecordingError: one was written to meanwhile.
+        """
+        found = {}
+        for pattern, universe in self.universes.items():
+            if universe.changed():
+                raise RecordingError(f"dataset {pattern!r} changed while it was recorded; record it again")
+            for one in universe.datasets:
+                found[one.name] = self.workspace.store.content_hash(one.dataset_id)
+        return dict(sorted(found.items()))
+
+
+def _draft(
+    out: Path,
+    asker: _Asker,
+    cases: Sequence[LabelledCase],
+    hidden: Sequence[frozenset[str]],
+    widths: Mapping[str, int],
+) -> Draft:
+    """The draft of exactly this recording: of this data, these cases, methods and widths."""
+    workspace, profile = asker.workspace, asker.profile
+    stamp = {
+        "format": FORMAT,
+        "recipe": asker.recipe,
+        "settings": {name: value for name, value in profile.values.items() if isinstance(value, str)},
+        "spaces": workspace.spaces(profile),
+        "content": {
+            dataset: asker.universe(dataset).content for dataset in sorted({name for name, _ in cases})
+        },
+        "levels": asker.levels,
+        "widths": dict(widths),
+        "profile": profile.fingerprint,
+        "cases": [
+            (dataset, case.to_body(), sorted(hide))
+            for (dataset, case), hide in zip(cases, hidden, strict=True)
+        ],
+    }
+    return Draft(out, stamp)
 
 
 def _widths(recipe: Recipe, profile: Profile, asked: Mapping[str, int]) -> dict[str, int]:
@@ -102,26 +202,3 @@ def _widths(recipe: Recipe, profile: Profile, asked: Mapping[str, int]) -> dict[
             raise UsageError(f"width {name} must be at least 1, got {value}")
         wide[name] = value
     return wide
-
-
-def _unchanged(workspace: Workspace, kept: Sequence[RecordedCase], user_id: str) -> dict[str, str]:
-    """Name → content hash, the same for the first case and now."""
-    found = {}
-    for name in sorted({case.dataset for case in kept}):
-        found[name] = workspace.store.content_hash(workspace.store.dataset(name, user_id).dataset_id)
-        if {case.content for case in kept if case.dataset == name} != {found[name]}:
-            raise RecordingError(f"dataset {name!r} changed while it was recorded; record it again")
-    return found
-
-
-def _asked(inquiry: Inquiry, case: Case, dataset: str, idf: Mapping[str, float]) -> RecordedCase:
-    return RecordedCase(
-        case=case,
-        dataset=dataset,
-        hide_sources=inquiry.hide_sources,
-        content=inquiry.content,
-        searched=bool(inquiry.vector.any()),
-        as_of=inquiry.as_of,
-        known_at=inquiry.known_at,
-        idf=idf,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.ground import evidence_of
+from core.errors import ChangedError
 from core.index.base import Rows, Scores
 from core.index.corpus import Corpus
 from core.profile import Profile
@@ -20,10 +20,9 @@ from core.records import LEVELS, Node, NodeLink
 from core.stages import fuse
 from core.stages.diversify import similarities
 from core.stages.recall import ordered
-from core.store import Store
-from core.trace import Recipe
 from evals.cases import Case
 from evals.metrics.citation import cites, finest
+from evals.record_piece import Piece, Universe
 from evals.recording import RecordedRow, concatenated
 from evals.scoring import keys_judged
 
@@ -37,36 +36,15 @@ RRF_STEPS = (1, 10, 60, 200, 1000)
 MARGIN = 1.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What one case adds; ``rows`` (m,) ascend, the arrays stand beside them."""
-
-    dataset: int
-    rows: Rows
-    scores: Mapping[str, Scores]
-    keys: NDArray[np.int32]
-    cited: NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Universe:
-    """One dataset's corpus, as opened for its first case."""
-
-    corpus: Corpus
-    store: Store
-    dataset_ids: list[int]
-
-
 class LevelledRecorder:
     """Takes one case after another; ``finish`` lays them end to end."""
 
-    def __init__(self, recipe: Recipe, profile: Profile, widths: Mapping[str, int]) -> None:
+    def __init__(self, widths: Mapping[str, int]) -> None:
         self.widths = widths
         self.exact = True
-        self._asked: list[_Asked] = []
-        self._universes: list[_Universe] = []
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._complete = dict.fromkeys(widths, True)
+        self._pieces: list[Piece] = []
+        self._universes: list[Universe] = []
+        self._datasets: list[int] = []
 
     def wide(self, profile: Profile) -> Profile:
         """The profile with the channels opened as wide as is recorded."""
@@ -76,8 +54,8 @@ class LevelledRecorder:
             values |= {"recall.k_factor": -(-dense_k // 100), "select.k": 100}
         return profile.with_values(values)
 
-    def add(self, inquiry: Inquiry, case: Case) -> dict[str, float]:
-        """Records one case; the weights of its question's stems."""
+    def piece(self, inquiry: Inquiry, case: Case) -> Piece:
+        """What one case adds: its candidates' ``rows`` (m,) ascending, their scores and what they are judged by."""
         corpus, profile = inquiry.corpus("node"), inquiry.profile
         tfidf = corpus.tfidf.scores(inquiry.question)
         by_words = profile.choice("recall.lexical") == "tfidf"
@@ -91,44 +69,47 @@ class LevelledRecorder:
         if not by_words:
             scores["lexical"] = lexical[rows]
         nodes = inquiry.store.nodes(corpus.columns.row_ids[rows].tolist())
+        if len(nodes) != len(rows):
+            raise ChangedError("the dataset changed while it was being recorded; record it again")
         stems = corpus.tfidf.question_terms(inquiry.question)
         idf = {stem: corpus.tfidf.idf(stem) for stem in stems}
-        complete = self._note_widths(inquiry, corpus, lexical, rows, scores["cosine"])
+        whole, exact = self._note_widths(inquiry, corpus, lexical)
         if inquiry.reranker is not None:
             read = self._read(profile, corpus, rows, scores)
-            complete["rerank.depth"] = len(read) == len(rows)
+            whole["rerank.depth"] = len(read) == len(rows)
             scores["rerank"] = np.full(len(rows), np.nan, dtype=np.float32)
             texts = [index_text(nodes[place]) for place in read]
             if texts:
                 scores["rerank"][read] = inquiry.reranker.scores(inquiry.question, texts)
-        asked = _Asked(
-            dataset=self._number(inquiry, corpus),
-            rows=rows,
-            scores=scores,
-            keys=_keys(case, nodes),
-            cited=_cited(case, nodes, idf),
-        )
-        self._complete = {name: complete[name] and self._complete[name] for name in complete}
-        self._asked.append(asked)
-        return idf
+        judged = {"rows": rows, "key": _keys(case, nodes), "cited": _cited(case, nodes, idf)}
+        return Piece(arrays={**judged, **scores}, idf=idf, whole=whole, exact=exact)
+
+    def add(self, piece: Piece, universe: Universe) -> None:
+        """Takes one case's piece, asked of that universe."""
+        if universe not in self._universes:
+            self._universes.append(universe)
+        self._datasets.append(self._universes.index(universe))
+        self._pieces.append(piece)
+        self.exact = self.exact and piece.exact
 
     def limits(self) -> dict[str, int]:
         """Widths that were not enough to hold everything there was."""
-        return {name: width for name, width in self.widths.items() if not self._complete.get(name, True)}
+        return {
+            name: width
+            for name, width in self.widths.items()
+            if not all(piece.whole.get(name, True) for piece in self._pieces)
+        }
 
     def finish(self) -> tuple[dict[str, NDArray[Any]], dict[str, Sequence[RecordedRow]]]:
         """All arrays, and the nodes with their ancestors and links."""
-        arrays: dict[str, NDArray[Any]] = {}
-        sizes = [len(asked.rows) for asked in self._asked]
-        arrays["offsets"] = np.cumsum([0, *sizes])
-        for name in self._asked[0].scores:
-            arrays[name] = concatenated([asked.scores[name] for asked in self._asked], np.float32)
-        arrays["key"] = concatenated([asked.keys for asked in self._asked], np.int32)
-        arrays["cited_offsets"] = np.cumsum([0, *(len(asked.cited) for asked in self._asked)])
-        arrays["cited"] = np.concatenate(
-            [np.empty((0, 2), np.int32), *(asked.cited for asked in self._asked)]
-        )
-        arrays["dataset"] = np.array([asked.dataset for asked in self._asked], dtype=np.int32)
+        pieces = [piece.arrays for piece in self._pieces]
+        arrays: dict[str, NDArray[Any]] = {"offsets": np.cumsum([0, *(len(one["rows"]) for one in pieces)])}
+        for name in pieces[0].keys() - {"rows", "key", "cited"}:
+            arrays[name] = concatenated([one[name] for one in pieces], np.float32)
+        arrays["key"] = concatenated([one["key"] for one in pieces], np.int32)
+        arrays["cited_offsets"] = np.cumsum([0, *(len(one["cited"]) for one in pieces)])
+        arrays["cited"] = np.concatenate([np.empty((0, 2), np.int32), *(one["cited"] for one in pieces)])
+        arrays["dataset"] = np.array(self._datasets, dtype=np.int32)
         return arrays | self._table(), self._records()
 
     def _table(self) -> dict[str, NDArray[Any]]:
@@ -136,16 +117,18 @@ class LevelledRecorder:
         used = [self._used(number) for number in range(len(self._universes))]
         starts = np.cumsum([0, *(len(rows) for rows in used)])
         places = [
-            (np.searchsorted(used[asked.dataset], asked.rows) + starts[asked.dataset])
-            for asked in self._asked
+            np.searchsorted(used[number], piece.arrays["rows"]) + starts[number]
+            for number, piece in zip(self._datasets, self._pieces, strict=True)
         ]
-        vectors = [
-            universe.corpus.vectors.vectors(rows)
-            for universe, rows in zip(self._universes, used, strict=True)
-        ]
+        corpora = [universe.corpus("node") for universe in self._universes]
+        vectors = [corpus.vectors.vectors(rows) for corpus, rows in zip(corpora, used, strict=True)]
         beside = [
-            _placed(universe.corpus.neighbours[rows], rows, start)
-            for universe, rows, start in zip(self._universes, used, starts, strict=False)
+            _placed(corpus.neighbours[rows], rows, start)
+            for corpus, rows, start in zip(corpora, used, starts, strict=False)
+        ]
+        owners = [
+            _positions(corpus.columns.dataset_ids[rows], universe.dataset_ids)
+            for universe, corpus, rows in zip(self._universes, corpora, used, strict=True)
         ]
         alike = [similarities(each).ravel() if len(each) ** 2 * 4 <= SIMILAR_BYTES else np.empty(0, np.float32)
                  for each in vectors]  # fmt: skip
@@ -154,12 +137,17 @@ class LevelledRecorder:
             "table_offsets": starts,
             "vectors": np.concatenate(vectors),
             "neighbours": np.concatenate(beside),
+            "owner": concatenated(owners, np.int32),
             "similarity": concatenated(alike, np.float32),
             "similarity_offsets": np.cumsum([0, *(len(each) for each in alike)]),
         }
 
     def _used(self, number: int) -> Rows:
-        rows = [asked.rows for asked in self._asked if asked.dataset == number]
+        rows = [
+            piece.arrays["rows"]
+            for dataset, piece in zip(self._datasets, self._pieces, strict=True)
+            if dataset == number
+        ]
         return np.unique(np.concatenate(rows))
 
     def _records(self) -> dict[str, Sequence[RecordedRow]]:
@@ -168,7 +156,7 @@ class LevelledRecorder:
         ancestors: list[Node] = []
         links: list[NodeLink] = []
         for number, universe in enumerate(self._universes):
-            row_ids = universe.corpus.columns.row_ids[self._used(number)].tolist()
+            row_ids = universe.corpus("node").columns.row_ids[self._used(number)].tolist()
             found = universe.store.nodes(row_ids)
             nodes += found
             known = {node.node_id for node in found}
@@ -182,19 +170,8 @@ class LevelledRecorder:
                 known.update(new)
         return {"node": [*nodes, *ancestors], "link": list(dict.fromkeys(links))}
 
-    def _number(self, inquiry: Inquiry, corpus: Corpus) -> int:
-        key = tuple(inquiry.dataset_ids)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._universes)
-            self._universes.append(
-                _Universe(corpus=corpus, store=inquiry.store, dataset_ids=inquiry.dataset_ids)
-            )
-        return self._numbers[key]
-
-    def _note_widths(
-        self, inquiry: Inquiry, corpus: Corpus, lexical: Scores, rows: Rows, cosine: Scores
-    ) -> dict[str, bool]:
-        """For each channel whether everything it could find was found."""
+    def _note_widths(self, inquiry: Inquiry, corpus: Corpus, lexical: Scores) -> tuple[dict[str, bool], bool]:
+        """For each channel whether everything it could find was found, and whether every vector was looked at."""
         mask = corpus.mask(
             levels=inquiry.levels, dataset_ids=inquiry.dataset_ids, hide_sources=inquiry.hide_sources
         )
@@ -202,11 +179,11 @@ class LevelledRecorder:
         with_vector = np.ones(len(corpus), dtype=bool) if mask is None else mask.copy()
         with_vector[corpus.vectors.left_out] = False
         searched = bool(inquiry.vector.any())
-        self.exact = self.exact and (not searched or corpus.vectors.exact or mask is not None)
-        return {
+        whole = {
             "recall.lexical_k": int(allowed.sum()) <= self.widths["recall.lexical_k"],
             "recall.dense_k": not searched or int(with_vector.sum()) <= self.widths["recall.dense_k"],
         }
+        return whole, bool(not searched or corpus.vectors.exact or mask is not None)
 
     def _read(self, profile: Profile, corpus: Corpus, rows: Rows, scores: Mapping[str, Scores]) -> Rows:
         """Places of what any weight brings among the best ``rerank.depth``, with a margin; all where they are few."""
@@ -234,6 +211,12 @@ def _fusions(
         blended = fuse.blend(scores["tfidf"], scores["cosine"], weight)
         fused = fuse.fused(method, lexical, scores["cosine"], blended, weight=weight, rrf_k=constant)
         yield fuse.with_neighbours(fused, rows, neighbours, beside)
+
+
+def _positions(dataset_ids: NDArray[np.int64], among: Sequence[int]) -> NDArray[np.int32]:
+    """(n,) where each stands among the datasets."""
+    positions = {dataset_id: position for position, dataset_id in enumerate(among)}
+    return np.array([positions[dataset_id] for dataset_id in dataset_ids.tolist()], dtype=np.int32)
 
 
 def _placed(neighbours: NDArray[np.int64], rows: Rows, start: int) -> NDArray[np.int32]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,8 @@ class RecordedNodes:
         self._arrays = arrays
         self._rows: Rows = arrays["place"][self._span].astype(np.int64) - self._start
         self.columns = RecordedColumns(
-            row_ids=np.arange(self._start, end), dataset_ids=np.zeros(self._size, dtype=np.int64)
+            row_ids=np.arange(self._start, end),
+            dataset_ids=arrays["owner"][self._start : end].astype(np.int64),
         )
 
     def __len__(self) -> int:
@@ -203,8 +203,3 @@ def unread_message(passage: str) -> str:
         f"these settings rerank a passage that no recorded setting did ({' '.join(passage.split())[:60]!r}); "
         "record again with a larger --width rerank.depth=N"
     )
-
-
-def recorded_nodes(recording: Recording, table: RecordedTable, number: int) -> Any:
-    """Store and corpus of a levelled case; typed as anything, since a recipe takes the real ones."""
-    return RecordedNodes(recording, table, number)

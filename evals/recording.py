@@ -24,17 +24,28 @@ if TYPE_CHECKING:
     from core.workspace import Workspace
 
 FORMAT = 1
-RecordedRow = Node | NodeLink | Entity | Fact | Chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactSource:
+    """The name of an artifact that facts were inferred from."""
+
+    artifact_id: int
+    source: str
+
+
+RecordedRow = Node | NodeLink | Entity | Fact | Chunk | ArtifactSource
 Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCase:
     """One question as it was asked. ``idf`` weighs its stems, ``searched`` is False where it had no vector, ``content``
-    is the content hash of what was asked."""
+    is the content hash of what was asked, ``datasets`` are the names of what was (several for a pattern)."""
 
     case: Case
     dataset: str
+    datasets: tuple[str, ...]
     hide_sources: frozenset[str]
     content: str
     searched: bool

@@ -16,10 +16,17 @@ import numpy as np
 from core.errors import AssayError, RecordingError, UsageError
 from core.records import Chunk, Entity, Fact, Node, NodeLink
 from evals.cases import Case
-from evals.recording import FORMAT, Header, RecordedCase, Recording
+from evals.recording import FORMAT, ArtifactSource, Header, RecordedCase, Recording
 
 HEADER, CASES, ROWS = "header.json", "cases.jsonl", "rows.jsonl"
-TABLES = {"node": Node, "link": NodeLink, "entity": Entity, "fact": Fact, "chunk": Chunk}
+TABLES = {
+    "node": Node,
+    "link": NodeLink,
+    "entity": Entity,
+    "fact": Fact,
+    "chunk": Chunk,
+    "artifact": ArtifactSource,
+}
 """Table of ``rows`` → record."""
 
 
@@ -106,7 +113,8 @@ def _case_body(case: RecordedCase) -> dict[str, Any]:
 
 def _case(body: Mapping[str, Any]) -> RecordedCase:
     case, hidden = Case.from_body(body["case"]), frozenset(body["hide_sources"])
-    return RecordedCase(**{**body, "case": case, "hide_sources": hidden})
+    names = tuple(body["datasets"])
+    return RecordedCase(**{**body, "case": case, "hide_sources": hidden, "datasets": names})
 
 
 def _write_lines(file: Path, bodies: Iterable[Any]) -> None:

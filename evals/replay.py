@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from core.errors import RecordingError
 from core.profile import Profile
 from core.progress import Progress, quiet
+from core.recipes.graph import GraphRun
+from core.recipes.graph_search import WIDE
 from core.recipes.inquiry import Inquiry
 from core.trace import Drop, ReasonCode, Trace
 from core.workspace import RECIPE_FUNCTIONS, inquiry_notices
-from evals.recorded import RecordedReranker, RecordedTable, recorded_nodes
+from evals.recorded import RecordedNodes, RecordedReranker, RecordedTable
+from evals.recorded_graph import GraphTable, RecordedHits
 from evals.recording import Recording
 from evals.replay_batch import replayed_levelled
+from evals.replay_graph import replayed_graph
 from evals.replayed import Replayed
 
 
@@ -43,7 +49,6 @@ class Replayer:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self._table = RecordedTable(recording)
         self._numbers = {
             (case.dataset, case.case.case_id): number for number, case in enumerate(recording.cases)
         }
@@ -71,34 +76,62 @@ class Replayer:
         trace = RECIPE_FUNCTIONS[profile.recipe](inquiry)
         return trace.with_notices(inquiry_notices(inquiry, profile.recipe))
 
+    def run_graph(self, number: int, profile: Profile) -> GraphRun:
+        """A graph's case under a profile up to what is chosen, before an answer is written."""
+        run = GraphRun(self._inquiry(number, profile))
+        run.decide()
+        return run
+
     def decision(self, number: int, profile: Profile) -> Decision:
         """What the recipe decides; raises what ``trace`` does."""
         return decision_of(self.recording.cases[number].case.case_id, self.trace(number, profile))
 
     def _inquiry(self, number: int, profile: Profile) -> Inquiry:
         recording, case = self.recording, self.recording.cases[number]
-        nodes = recorded_nodes(recording, self._table, number)
+        datasets = dict(enumerate(case.datasets))
         return Inquiry(
             question=case.case.question,
-            vector=np.full(1, case.searched, dtype=np.float32),
             profile=profile,
             spaces=recording.header.spaces,
-            datasets={0: case.dataset},
-            store=nodes,
-            corpus=lambda kind: nodes,
-            entities=list,
-            reranker=(
-                RecordedReranker(recording, self._table, number)
-                if "rerank" in recording.header.spaces
-                else None
-            ),
+            datasets=datasets,
             levels=recording.header.levels,
             hide_sources=case.hide_sources,
             as_of=case.as_of,
             known_at=case.known_at,
             now=recording.header.recorded_at,
             content=case.content,
+            **self._asked(number),
         )
+
+    def _asked(self, number: int) -> dict[str, Any]:
+        """What stands in the place of store, corpora and models; a recipe takes the real ones."""
+        recording = self.recording
+        if recording.header.recipe == "graph":
+            graph = self._graphs[int(recording.arrays["dataset"][number])]
+            hits = {kind: RecordedHits(recording, graph, number, kind) for kind in WIDE}
+            return {
+                "vector": np.asarray(recording.arrays["question"][number]),
+                "store": graph,
+                "corpus": hits.__getitem__,
+                "entities": lambda: graph.everyone,
+            }
+        nodes, reranked = RecordedNodes(recording, self._table, number), "rerank" in recording.header.spaces
+        return {
+            "vector": np.full(1, recording.cases[number].searched, dtype=np.float32),
+            "store": nodes,
+            "corpus": lambda kind: nodes,
+            "entities": list,
+            "reranker": RecordedReranker(recording, self._table, number) if reranked else None,
+        }
+
+    @cached_property
+    def _table(self) -> RecordedTable:
+        return RecordedTable(self.recording)
+
+    @cached_property
+    def _graphs(self) -> list[GraphTable]:
+        count = len(self.recording.arrays["entity_table"]) - 1
+        return [GraphTable(self.recording, number) for number in range(count)]
 
 
 def decision_of(case_id: str, trace: Trace) -> Decision:
@@ -131,4 +164,6 @@ def replay(
     """
     for profile in profiles:
         recording.check(profile)
+    if recording.header.recipe == "graph":
+        return replayed_graph(recording, Replayer(recording).run_graph, profiles, progress=progress)
     return replayed_levelled(recording, profiles, workers=workers, progress=progress)

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -183,7 +182,7 @@ def _item(row: Any) -> Item:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     model, item = _ROWS[kind]
     checked = model.model_validate_json(_storable(row))
-    values = {field.name: getattr(checked, field.name) for field in fields(item)}
+    values = {name: getattr(checked, name) for name in model.model_fields if name != "kind"}
     made: Item = item(
         **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     )

@@ -32,13 +32,7 @@ CAPS = {
 def graph(inquiry: Inquiry) -> Trace:
     """Keyword and similarity seeds, one hop around them, passages. Confidence: the best cosine of the four indexes."""
     run = GraphRun(inquiry)
-    run.recall()
-    run.fuse()
-    run.floor()
-    run.nearby()
-    run.expand()
-    run.gate()
-    run.select()
+    run.decide()
     return run.trace()
 
 
@@ -63,6 +57,23 @@ class GraphRun:
         self.entities: list[str] = []
         self.with_text: set[str] = set()
         self.with_summary: set[str] = set()
+
+    def decide(self) -> None:
+        """All stages up to what an answer may cite."""
+        self.recall()
+        self.fuse()
+        self.floor()
+        self.nearby()
+        self.expand()
+        self.gate()
+        self.select()
+
+    @property
+    def confidence(self) -> float | None:
+        """The best cosine of everything considered; None where nothing was scored."""
+        return max(
+            (item.cosine for item in self.context.items.values() if item.cosine is not None), default=None
+        )
 
     def recall(self) -> None:
         """Entities by points, and the four vector indexes, wide."""
@@ -209,12 +220,11 @@ class GraphRun:
         return kept
 
     def _answer(self) -> Answer:
-        scored = [item.cosine for item in self.context.items.values() if item.cosine is not None]
-        confidence = max(scored) if scored else None
+        confidence = self.confidence
         if not self.chosen:
             nearest = self.ranking[: self.profile.count("select.k")]
             return abstention(
-                "below_floor" if scored else "no_evidence",
+                "below_floor" if confidence is not None else "no_evidence",
                 text=SENTENCES["no_evidence"],
                 closest=self._evidence(nearest),
                 fell=nearest[0].drop if nearest else None,
