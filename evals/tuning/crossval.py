@@ -55,8 +55,9 @@ def folds_of(cases: Sequence[RecordedCase], count: int, *, seed: int = 0) -> NDA
     return fold_of[codes]
 
 
-def validated(problem: Problem, folds: NDArray[np.intp], search: Search) -> Validated:
-    """Searches once for each fold on the other folds' cases, and judges the fold by what was chosen.
+def validated(problem: Problem, folds: NDArray[np.intp], among: Flags, search: Search) -> Validated:
+    """Searches once for each fold on the other folds' cases, and judges the fold by what was chosen. ``folds`` (Q,) means
+    something ``among`` (Q,) the cases that take part.
 
     A setting has nothing to be fitted, so its figure on the inner folds pooled is its figure on all of them: the choice
     on the training cases is the inner cross-validation. A fold without a feasible setting keeps the base profile.
@@ -64,11 +65,11 @@ def validated(problem: Problem, folds: NDArray[np.intp], search: Search) -> Vali
     """
     points: list[Point | None] = []
     for fold in range(int(folds.max()) + 1):
-        surface = search(folds != fold)
+        surface = search(among & (folds != fold))
         best = surface.best()
         points.append(None if best is None else surface.points[best])
     every = problem.replayed([problem.start, *(point or problem.start for point in points)])
-    return Validated(held_out=_held_out(every, folds), points=tuple(points))
+    return Validated(held_out=_held_out(every.among(among), folds[among]), points=tuple(points))
 
 
 def _held_out(every: Replayed, folds: NDArray[np.intp]) -> Replayed:

@@ -92,7 +92,7 @@ def interval(draws: Floats, clusters: int) -> Interval | None:
         return None
     tail = (1 - LEVEL) / 2
     low, high = lower(draws, tail, clusters), upper(draws, tail, clusters)
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+    return (low + 0.0, high + 0.0) if math.isfinite(low) and math.isfinite(high) else None  # no −0
 
 
 def _compared(objective: Objective, draws: Floats, values: Floats, clusters: int) -> Compared:

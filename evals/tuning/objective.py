@@ -96,6 +96,11 @@ def parse_objective(text: str) -> Objective:
     return Objective(text=text.strip(), weights=weights)
 
 
+def one_figure(name: str) -> Objective:
+    """One figure, made low where lower is better."""
+    return Objective(text=name, weights={name: -1.0 if better(name) == "down" else 1.0})
+
+
 def parse_constraint(text: str) -> Constraint:
     """``"false_answer_rate <= 0.05"``.
 

@@ -23,8 +23,8 @@ MAIN_CUT: Mapping[Recipe, str] = {
 }
 """The cut on what a recipe's confidence is measured in; `floor` for short."""
 USUAL: Mapping[Recipe, tuple[str, ...]] = {
-    "brain": ("floor=0:0.8", "floor.min_overlap=0:0.5", "blend.weight=0:1", "fusion.weight=0:1", "mmr.lambda=0.5:1",
-              "select.k=1:10"),
+    "brain": ("floor=0:0.8", "floor.min_overlap=0:0.5", "floor.strong_overlap=0:1.01", "blend.weight=0:1",
+              "fusion.weight=0:1", "mmr.lambda=0.5:1", "select.k=1:10"),
     "memory": ("floor=0:0.8", "floor.min_cosine=0:0.6", "fusion.weight=0:1", "fusion.neighbour_weight=0:0.5",
                "mmr.lambda=0.5:1", "select.k=1:10"),
     "graph": ("floor=0:0.8", "floor.min_cosine=0:0.6", "select.k=1:20"),
