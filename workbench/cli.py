@@ -13,7 +13,7 @@ from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import curves_cli, datasets_cli, export_cli, gate_cli
+from evals import curves_cli, datasets_cli, export_cli, gate_cli, tune_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -80,6 +80,9 @@ assay.add_typer(gate_cli.baseline, name="baseline")
 assay.command(
     "curves", epilog="Example:  assay curves out/before out/after --figure roc --to png --out out/curves"
 )(curves_cli.curves)
+
+
+assay.command("tune", epilog=tune_cli.EXAMPLES)(tune_cli.tune)
 
 
 @assay.command(epilog="Example:  assay app --port 8600")
