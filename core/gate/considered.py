@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.index.base import Scores
-from core.trace import Candidate
+from core.trace import Candidate, Trace
 
 BLEND = 0.4
 """Share of TF-IDF in the score candidates are ordered by; the rest is the cosine's."""
@@ -38,15 +38,16 @@ class Considered:
         return np.asarray(mixed, dtype=np.float32)
 
 
-def of_trace(candidates: Iterable[Candidate], *, cosine_space: str) -> Considered:
-    """The candidates of a Trace; those that were scored in no space are left out, as are the graph's entities."""
-    listed = [one for one in candidates if cosine_space in one.scores or "tfidf" in one.scores]
+def of_trace(trace: Trace) -> Considered:
+    """The candidates that a Trace's ranking ranks, with their scores before any floor, in the Trace's order."""
+    ranked = set(trace.ranking)
+    listed = [one for one in trace.candidates if one.candidate_id in ranked]
     lexical = any("tfidf" in one.scores for one in listed)
     return Considered(
         texts=[one.text for one in listed],
         titles=[one.title for one in listed],
         speakers=[one.speaker for one in listed],
-        cosine=_column(listed, cosine_space),
+        cosine=_column(listed, trace.spaces["cosine"]),
         tfidf=_column(listed, "tfidf") if lexical else None,
     )
 

@@ -1,9 +1,10 @@
-"""What was found for a question, as far as it can be judged without a model: the facts the gate's features are made of."""
+"""What was found for a question, as far as it can be told without a model: what the gate's features are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,7 @@ def _near(asked: Asked, read: texts.Text) -> float:
     """Share of the question's neighbouring terms that stand within ``NEAR`` terms of each other in the text."""
     listed = list(asked.weights)
     places = {one: [at for at, found in enumerate(read.order) if found == one] for one in listed}
-    pairs = list(zip(listed, listed[1:], strict=False))
+    pairs = list(pairwise(listed))
     close = sum(
         any(abs(here - there) <= NEAR for here in places[first] for there in places[second])
         for first, second in pairs
