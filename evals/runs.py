@@ -134,7 +134,7 @@ def evaluate(
             case=case,
             dataset=dataset,
             levels=levels,
-            hide_sources=_hidden(case, variant, drop_same_id=drop_same_id),
+            hide_sources=hidden_sources(case, variant, drop_same_id=drop_same_id),
             repeat=repeat,
         )
         for repeat in range(repeats)
@@ -230,7 +230,7 @@ def _write(out: Path, rows: Sequence[Row], timings: Sequence[Mapping[str, Any]],
             file.writelines(texts)
 
 
-def _hidden(case: Case, variant: Variant, *, drop_same_id: bool) -> frozenset[str]:
+def hidden_sources(case: Case, variant: Variant, *, drop_same_id: bool) -> frozenset[str]:
     """Sources this question does not see: its own passage where that is asked for, and, for sets whose questions are
     documents themselves (ArguAna, Quora), the document of its own id."""
     own = {case.case_id, case.case_id.rpartition("@")[0]} - {""} if drop_same_id else set()

@@ -1,4 +1,4 @@
-"""The learned gate: a calibrated logistic regression over the features, as plain numbers."""
+"""The learned gate: a calibrated logistic regression over the features (or boosted trees), as plain numbers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.errors import ScoreSpaceError
 from core.gate.features import VERSION
+from core.gate.trees import Tree
 from core.trace import Recipe
 
 FAMILY = "probability"
@@ -37,7 +38,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedGate:
-    """``P = 1 / (1 + exp(−z))``, ``z = intercept + Σ weight · standardised value``; where ``calibration`` has points
+    """``P = 1 / (1 + exp(−z))``, ``z = intercept + Σ weight · standardised value + Σ trees``; where ``calibration`` has points
     (z, P), both ascending, P is read off the line through them instead. ``reads`` maps a score family to the full space
     the gate was trained in; ``report`` is how it was trained and what it did on questions held out (plain values).
 
@@ -49,6 +50,7 @@ class LearnedGate:
     features: tuple[Weighed, ...]
     intercept: float
     reads: Mapping[str, str]
+    trees: tuple[Tree, ...] = ()
     calibration: tuple[tuple[float, float], ...] = ()
     version: int = VERSION
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -62,14 +64,9 @@ class LearnedGate:
     def digest(self) -> str:
         """16 hex digits over everything that decides: a changed number is another gate."""
         weighed = [(one.name, one.mean, one.scale, one.weight) for one in self.features]
-        body = (
-            self.recipe,
-            self.version,
-            weighed,
-            self.intercept,
-            self.calibration,
-            sorted(self.reads.items()),
-        )
+        trees = [(one.feature, one.cut, one.left, one.right, one.value) for one in self.trees]
+        numbers = (weighed, self.intercept, trees, self.calibration)
+        body = (self.recipe, self.version, numbers, sorted(self.reads.items()))
         return sha256(json.dumps(body).encode()).hexdigest()[:16]
 
     @property
@@ -79,11 +76,17 @@ class LearnedGate:
 
     def contributions(self, values: Mapping[str, float]) -> dict[str, float]:
         """What each feature adds to z, by name: positive speaks for answering. KeyError for a missing value."""
-        return {one.name: one.weight * one.standard(values[one.name]) for one in self.features}
+        found = {one.name: one.weight * one.standard(values[one.name]) for one in self.features}
+        row = [float(np.float32(values[name])) for name in self.names] if self.trees else []
+        for tree in self.trees:
+            for feature, change in tree.contributions(row):
+                found[self.names[feature]] += change
+        return found
 
     def probability(self, values: Mapping[str, float]) -> float:
         """The calibrated probability that the evidence suffices, in [0, 1]."""
-        return self.calibrated(self.intercept + sum(self.contributions(values).values()))
+        start = self.intercept + sum(tree.value[0] for tree in self.trees)
+        return self.calibrated(start + sum(self.contributions(values).values()))
 
     def calibrated(self, z: float) -> float:
         """P of a z."""

@@ -5,7 +5,8 @@ version = 1
 space = "probability/3f2a…"            # the hash of all numbers below
 intercept = 0.12
 reads = { cosine = "cosine/minilm-l6-int8" }
-calibration = [[-2.0, 0.1], [2.0, 0.9]]    # only where isotonic calibration was better than Platt's
+trees = [{ feature = [0, -1, -1], cut = [0.4, 0, 0], … }]   # only where boosted trees were better
+    calibration = [[-2.0, 0.1], [2.0, 0.9]]    # only where isotonic calibration was better than Platt's
 [brain.learned_gate.features]
 best_cosine = { mean = 0.5, scale = 0.1, weight = 0.8 }
 [brain.learned_gate.report]
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -23,10 +25,11 @@ from typing import Any
 from core.errors import ProfileError
 from core.gate.features import BY_NAME, VERSION
 from core.gate.model import LearnedGate, Weighed
+from core.gate.trees import LEAF, Tree
 from core.trace import Recipe
 
 KEY = "learned_gate"
-_KEYS = {"version", "space", "intercept", "reads", "calibration", "features", "report"}
+_KEYS = {"version", "space", "intercept", "reads", "trees", "calibration", "features", "report"}
 _FAMILIES = ("cosine", "tfidf")
 
 
@@ -44,11 +47,13 @@ def parse(table: Any, recipe: Recipe, where: str) -> LearnedGate:
             f"{where} was trained on version {table['version']!r} of the features, this program has {VERSION}; train it "
             "again with `assay tune --gate`"
         )
+    features = _features(table["features"], where)
     gate = LearnedGate(
         recipe=recipe,
-        features=_features(table["features"], where),
+        features=features,
         intercept=_number(table["intercept"], f"{where} intercept"),
         reads=_reads(table["reads"], where),
+        trees=_trees(table.get("trees", []), len(features), where),
         calibration=_points(table.get("calibration", []), where),
         report=_report(table.get("report", {}), where),
     )
@@ -70,6 +75,7 @@ def to_lines(gate: LearnedGate) -> list[str]:
         f"space = {json.dumps(gate.space)}",
         f"intercept = {json.dumps(gate.intercept)}",
         f"reads = {_inline(gate.reads)}",
+        *(["trees = [", *(f"  {_inline(asdict(one))}," for one in gate.trees), "]"] if gate.trees else []),
         *calibration,
         f"[{head}.features]",
         *(
@@ -128,6 +134,39 @@ def _reads(table: Any, where: str) -> dict[str, str]:
                 f'{where}: {family} must name the full space, e.g. "{family}/…", got {space!r}'
             )
     return dict(table)
+
+
+def _trees(listed: Any, features: int, where: str) -> tuple[Tree, ...]:
+    where = f"{where} trees"
+    if not isinstance(listed, list):
+        raise ProfileError(f"{where} must be a list of tables, got {listed!r}")
+    return tuple(_tree(one, features, f"{where}[{place}]") for place, one in enumerate(listed))
+
+
+def _tree(table: Any, features: int, where: str) -> Tree:
+    columns = ("feature", "cut", "left", "right", "value")
+    _keys(table, set(columns), where, needs=columns)
+    if not all(isinstance(table[key], list) for key in columns):
+        raise ProfileError(f"{where}: {', '.join(columns)} must be lists")
+    size = len(table["feature"])
+    if not size or any(len(table[key]) != size for key in columns):
+        raise ProfileError(f"{where}: {', '.join(columns)} must be as long as each other, one entry a node")
+    feature, left, right = (
+        _nodes(table[key], f"{where} {key}") for key in columns if key not in ("cut", "value")
+    )
+    for at in range(size):
+        inner = 0 <= feature[at] < features and at < left[at] < size and at < right[at] < size
+        if not inner and feature[at] != LEAF:
+            raise ProfileError(f"{where}: node {at} looks at no feature, or does not lead to later nodes")
+    cut, value = (tuple(_number(one, f"{where} {key}") for one in table[key]) for key in ("cut", "value"))
+    return Tree(feature=feature, cut=cut, left=left, right=right, value=value)
+
+
+def _nodes(listed: list[Any], what: str) -> tuple[int, ...]:
+    for value in listed:
+        if type(value) is not int:
+            raise ProfileError(f"{what} must be whole numbers, got {value!r}")
+    return tuple(listed)
 
 
 def _points(listed: Any, where: str) -> tuple[tuple[float, float], ...]:
