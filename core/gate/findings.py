@@ -18,7 +18,7 @@ from core.gate.kinds import holds
 from core.index.base import Scores
 from core.text import words
 
-READ = 8
+READ = 4
 """Best candidates whose texts are read for what they hold."""
 NEAR = 4
 """Terms of the question that follow each other are near in a text within so many terms."""
@@ -27,11 +27,17 @@ _NOTHING = texts.read("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """``score``, ``cosine`` and ``tfidf`` are (n,) unnormalised and descending, each by itself. The best candidate is the
-    one with the best score; shares are of the question's idf weight, in [0, 1]: ``text`` in the best candidate and its
-    title, ``title`` in its title, ``sentence`` and ``window`` in its best sentence and pair of sentences with the title,
-    ``rest`` in its best sentence of what the title does not hold (1: it holds all), ``near`` of neighbouring terms.
-    ``lacking`` are the question's stems not in the best candidate, ``absent`` those in none of those read."""
+    """``score``, ``cosine`` and ``tfidf`` are (n,) unnormalised and descending, each by itself; ``agree`` and ``agree_5``
+    say whether (how far) the best by cosine are the best by TF-IDF. The best candidate is the one with the best score.
+
+    Shares are of the question's idf weight, in [0, 1]: ``text`` in the best candidate and its title, ``next_text`` the
+    best of the same in the next three, ``title`` in the title alone, ``sentence`` and ``window`` in the best sentence and
+    pair of sentences with the title, ``rest`` in the best sentence of what the title does not hold (1: it holds all),
+    ``near`` of neighbouring terms, ``titled`` of the title's terms in the question. ``terms`` are those of the best
+    candidate's text, ``mentions`` how many of them are the question's. ``holds_kind``: its best sentence holds what is
+    asked for; ``contradicts``: just one of both is negated. ``lacking`` are the question's stems not in the best
+    candidate, ``absent`` those in none of those read.
+    """
 
     asked: Asked
     score: Scores
@@ -40,12 +46,15 @@ class Findings:
     agree: bool
     agree_5: float
     text: float
+    next_text: float
     title: float
     sentence: float
     window: float
     rest: float
     near: float
     titled: float
+    terms: int
+    mentions: int
     holds_kind: bool
     contradicts: bool
     lacking: tuple[str, ...]
@@ -76,12 +85,15 @@ def find(question: str, considered: Considered, idf: Callable[[str], float]) -> 
         agree=_agreement(considered, 1) == 1,
         agree_5=_agreement(considered, 5),
         text=whole.share(held),
+        next_text=_next(whole, considered, order),
         title=whole.share(title),
         sentence=max(shares, default=0.0),
         window=_window(whole, read, title),
         rest=_rest(whole, read, title),
         near=_near(whole, read),
         titled=len(title & set(whole.weights)) / len(title) if title else 0.0,
+        terms=len(read.order),
+        mentions=sum(term in whole.weights for term in read.order),
         holds_kind=holds(whole.kind, quoted, whole.words),
         contradicts=bool(quoted) and whole.negated != questions.is_negated(words(quoted)),
         lacking=whole.missing(held),
@@ -94,11 +106,19 @@ def _read(considered: Considered, place: int | None) -> texts.Text:
     return _NOTHING if place is None else texts.read(considered.texts[place], considered.speakers[place])
 
 
+def _next(asked: Asked, considered: Considered, order: NDArray[np.int64]) -> float:
+    return max((asked.share(_stems(considered, place)) for place in order[1:READ].tolist()), default=0.0)
+
+
+def _stems(considered: Considered, place: int) -> frozenset[str]:
+    return _read(considered, place).stems | texts.title_stems(considered.titles[place])
+
+
 def _held(considered: Considered, order: NDArray[np.int64]) -> frozenset[str]:
     """Stems of the best few with their titles and speakers."""
     held: set[str] = set()
     for place in order[:READ].tolist():
-        held |= _read(considered, place).stems | texts.title_stems(considered.titles[place])
+        held |= _stems(considered, place)
         held |= texts.title_stems(considered.speakers[place] or "")
     return frozenset(held)
 

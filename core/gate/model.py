@@ -38,9 +38,9 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedGate:
-    """``P = 1 / (1 + exp(−z))``, ``z = intercept + Σ weight · standardised value + Σ trees``; where ``calibration`` has points
-    (z, P), both ascending, P is read off the line through them instead. ``reads`` maps a score family to the full space
-    the gate was trained in; ``report`` is how it was trained and what it did on questions held out (plain values).
+    """``P = 1 / (1 + exp(−z))``, ``z = intercept + Σ weight · standardised value + Σ trees``; where ``calibration`` has
+    points (z, P), both ascending, P is read off the line through them instead. ``reads`` maps a score family to the full
+    space the gate was trained in; ``report`` is how it was trained and what it did on questions held out (plain values).
 
     Source: Platt, Probabilistic Outputs for SVMs, 1999 (whose slope and offset are part of the weights); Zadrozny &
     Elkan, KDD 2002 (isotonic calibration).
