@@ -63,8 +63,9 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits over recipe, values and spaces: equal fingerprints decide alike."""
-        body = json.dumps([self.recipe, sorted(self.values.items()), sorted(self.spaces.items())])
+        """16 hex digits over recipe, values, spaces and learned gate: equal fingerprints decide alike."""
+        parts = [self.recipe, sorted(self.values.items()), sorted(self.spaces.items())]
+        body = json.dumps([*parts, self.learned_gate.digest] if self.learned_gate else parts)
         return sha256(body.encode()).hexdigest()[:16]
 
     def with_values(self, changes: Mapping[str, Value], *, name: str | None = None) -> Profile:
