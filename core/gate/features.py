@@ -102,7 +102,7 @@ FEATURES: tuple[Feature, ...] = (
             value=lambda found: found.text - found.next_text),
     Feature(name="mentions", group="coverage", about="ln(1 + how often the best candidate says terms of the question)",
             value=lambda found: log1p(found.mentions)),
-    Feature(name="text_terms", group="coverage", about="ln(1 + terms of the best candidate): long texts hold more by chance",
+    Feature(name="text_terms", group="coverage", about="ln(1 + terms of the best candidate), since long texts hold more",
             value=lambda found: log1p(found.terms)),
     Feature(name="terms_lacking", group="coverage", about="terms of the question that the best candidate lacks",
             value=lambda found: float(len(found.lacking))),
