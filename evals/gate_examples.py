@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from core.errors import UsageError
 from core.gate.considered import of_trace
 from core.gate.features import FEATURES, values
 from core.gate.findings import find
-from core.profile import Profile
+from core.profile import Profile, Value
 from core.progress import Progress, quiet
 from core.records import DEFAULT_USER
 from core.store import CorpusKind
@@ -21,10 +21,11 @@ from core.workspace import Workspace
 from evals.cases import Case, Variant
 from evals.metrics.abstention import Flags, Floats
 from evals.runs import LabelledCase, failure, hidden_sources
-from evals.scoring import cluster
 
 IDF_OF: Mapping[Recipe, CorpusKind] = {"graph": "chunk", "memory": "node", "brain": "node"}
 """The corpus whose idf weighs a question's terms."""
+OPENED: Mapping[str, Value] = {"gate.min_probability": 0.0, "gate.min_best_cosine": -1.0}
+"""What a new gate replaces, at the value that lets everything through."""
 WHOLE = 5
 """Datasets from which on whole ones are held out."""
 
@@ -32,9 +33,10 @@ WHOLE = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examples:
     """n questions as asked. ``values`` (n, f) float64, finite, columns as ``names``; ``answerable`` (n,); ``clusters``
-    (n,) name what is held out together: the document, or the dataset where at least ``WHOLE`` were asked; ``variants``
-    (n,) say which kind of unanswerable each is asked as. ``without`` counts questions for which nothing was found: a gate
-    is not asked of them. ``failures`` could not be asked."""
+    (n,) name what is held out together: questions that share a document, or the dataset where at least ``WHOLE`` were
+    asked; ``variants`` (n,) say which kind of unanswerable each is asked as. ``passed`` (n,): the profile without a gate
+    would answer. ``without`` counts questions for which nothing was found: a gate is not asked of them. ``failures`` could
+    not be asked."""
 
     names: tuple[str, ...]
     values: Floats
@@ -42,6 +44,7 @@ class Examples:
     clusters: tuple[str, ...]
     variants: tuple[Variant, ...]
     cases: tuple[tuple[str, str], ...]
+    passed: Flags
     without: int = 0
     failures: tuple[Mapping[str, str], ...] = ()
 
@@ -58,6 +61,7 @@ class Examples:
             clusters=tuple(self.clusters[place] for place in chosen),
             variants=tuple(self.variants[place] for place in chosen),
             cases=tuple(self.cases[place] for place in chosen),
+            passed=self.passed[chosen],
         )
 
 
@@ -85,17 +89,18 @@ def collect(
     Raises:
         UsageError: there are not two classes to tell apart; the message says what was found.
     """
-    names = features_of(recipe)
-    rows, kept, without, failures = [], [], 0, [dict(one) for one in broken]
+    names, bare = features_of(recipe), without_gate(profile)
+    rows, passed, kept, without, failures = [], [], [], 0, [dict(one) for one in broken]
     for dataset, case, variant in _asked(cases, variants):
         try:
-            row = _row(workspace, case, dataset, variant, recipe, profile, levels, user_id)
+            read, answers = _row(workspace, case, dataset, variant, recipe, bare, levels, user_id)
         except Exception as error:  # noqa: BLE001 (one broken case never takes a training down)
             failures.append(failure(case.case_id, dataset, error))
         else:
-            without += row is None
-            if row is not None:
-                rows.append([row[name] for name in names])
+            without += read is None
+            if read is not None:
+                rows.append([read[name] for name in names])
+                passed.append(answers)
                 kept.append((dataset, case, variant))
         progress(1)
     answerable = np.array([case.answerable for _, case, _ in kept], dtype=bool)
@@ -112,9 +117,16 @@ def collect(
         clusters=_clusters([(dataset, case) for dataset, case, _ in kept]),
         variants=tuple(variant for _, _, variant in kept),
         cases=tuple((dataset, case.case_id) for dataset, case, _ in kept),
+        passed=np.array(passed, dtype=bool),
         without=without,
         failures=tuple(failures),
     )
+
+
+def without_gate(profile: Profile) -> Profile:
+    """The profile without a learned gate, and without the hand-set floor on a whole question that a gate stands for."""
+    opened = {name: value for name, value in OPENED.items() if name in profile.values}
+    return replace(profile.with_values(opened), learned_gate=None)
 
 
 def questions(cases: Sequence[LabelledCase], variants: Sequence[Variant]) -> int:
@@ -133,10 +145,24 @@ def _asked(cases: Sequence[LabelledCase], variants: Sequence[Variant]) -> Iterat
 
 
 def _clusters(kept: Sequence[LabelledCase]) -> tuple[str, ...]:
-    """Datasets where many were asked (conversations, say), else documents."""
+    """Datasets where many were asked (conversations, say), else groups of questions that share a document."""
     if len({dataset for dataset, _ in kept}) >= WHOLE:
         return tuple(dataset for dataset, _ in kept)
-    return tuple(f"{dataset}\x1f{cluster(case)}" for dataset, case in kept)
+    group: dict[tuple[str, str], int] = {}
+    for place, (dataset, case) in enumerate(kept):
+        sources = {(dataset, source) for source in documents(case)}
+        touched = {group[source] for source in sources if source in group}
+        joined = min(touched, default=place)
+        for source, number in group.items():
+            if number in touched:
+                group[source] = joined
+        group.update(dict.fromkeys(sources, joined))
+    return tuple(f"group {group[dataset, documents(case)[0]]}" for dataset, case in kept)
+
+
+def documents(case: Case) -> tuple[str, ...]:
+    """All documents a question is about: those of its evidence and those it would hide, else itself."""
+    return tuple(dict.fromkeys((*(gold.source for gold in case.gold), *case.hides))) or (case.case_id,)
 
 
 def _row(
@@ -148,7 +174,8 @@ def _row(
     profile: Profile,
     levels: tuple[str, ...] | None,
     user_id: str,
-) -> dict[str, float] | None:
+) -> tuple[dict[str, float] | None, bool]:
+    """The features of a question's candidates (None without any), and whether the profile answers it."""
     trace = workspace.ask(
         case.question,
         dataset=dataset,
@@ -162,6 +189,6 @@ def _row(
     )
     considered = of_trace(trace)
     if not len(considered):
-        return None
+        return None, False
     corpus = workspace.corpus(IDF_OF[recipe], workspace.store.matching(dataset, user_id))
-    return values(find(case.question, considered, corpus.tfidf.idf))
+    return values(find(case.question, considered, corpus.tfidf.idf)), not trace.answer.abstained

@@ -14,6 +14,7 @@ import numpy as np
 
 from core.gate.binding import Binding
 from core.gate.findings import Findings
+from core.gate.kinds import CHECKED
 from core.index.base import Scores
 
 VERSION = 1
@@ -49,6 +50,12 @@ def _spread(scores: Scores) -> float:
     return float(np.std(scores[:50])) if len(scores) > 1 else 0.0
 
 
+def _weight_of_first(found: Findings) -> float:
+    """Share of the question's weight of its heaviest stem that the best candidate lacks."""
+    heaviest = max((found.asked.weights[one] for one in found.lacking), default=0.0)
+    return heaviest / found.asked.total if found.asked.total else 0.0
+
+
 def _names_lacking(found: Findings) -> float:
     names = found.asked.names & set(found.asked.weights)
     return len(names.intersection(found.lacking)) / len(names) if names else 0.0
@@ -57,6 +64,10 @@ def _names_lacking(found: Findings) -> float:
 def _numbers_lacking(found: Findings) -> float:
     numbers = [one for one in found.asked.weights if any(mark.isdigit() for mark in one)]
     return len(set(numbers).intersection(found.lacking)) / len(numbers) if numbers else 0.0
+
+
+def _lacks(kind: str) -> Callable[[Findings], float]:
+    return lambda found: float(found.asked.kind == kind and not found.holds_kind)
 
 
 def _of(read: Callable[[Binding], float]) -> Callable[[Findings], float]:
@@ -74,12 +85,16 @@ FEATURES: tuple[Feature, ...] = (
             value=lambda found: _best(found.cosine)),
     Feature(name="best_tfidf", group="nearness", about="best TF-IDF cosine", lexical=True,
             value=lambda found: _best(found.tfidf)),
+    Feature(name="score_above_second", group="gap", about="best evidence score less the second",
+            value=lambda found: _above(found.score, slice(1, 2))),
     Feature(name="score_above_crowd", group="gap", about="best evidence score less the mean of ranks 21 to 50",
             value=lambda found: _above(found.score, CROWD)),
     Feature(name="cosine_above_next", group="gap", about="best cosine less the mean of ranks 2 to 10",
             value=lambda found: _above(found.cosine, slice(1, 10))),
     Feature(name="tfidf_spread", group="gap", about="standard deviation of the best 50 TF-IDF scores", lexical=True,
             value=lambda found: _spread(found.tfidf)),
+    Feature(name="channels_agree", group="agreement", about="1 where words and vectors find the same best candidate",
+            lexical=True, value=lambda found: float(found.agree)),
     Feature(name="channels_share", group="agreement", about="share of the best 5 by cosine among the best 5 by TF-IDF",
             lexical=True, value=lambda found: found.agree_5),
     Feature(name="text_coverage", group="coverage", about="idf share of the question in the best candidate and its title",
@@ -106,6 +121,10 @@ FEATURES: tuple[Feature, ...] = (
             value=lambda found: log1p(found.terms)),
     Feature(name="terms_lacking", group="coverage", about="terms of the question that the best candidate lacks",
             value=lambda found: float(len(found.lacking))),
+    Feature(name="terms_absent", group="coverage", about="terms of the question that none of the best candidates read has",
+            value=lambda found: float(len(found.absent))),
+    Feature(name="rarest_lacking", group="coverage", about="share of weight of the heaviest term that is lacking",
+            value=_weight_of_first),
     Feature(name="names_lacking", group="coverage", about="share of the question's names the best candidate lacks",
             value=_names_lacking),
     Feature(name="numbers_lacking", group="coverage", about="share of the question's numbers the best candidate lacks",
@@ -113,8 +132,11 @@ FEATURES: tuple[Feature, ...] = (
     Feature(name="lacks_kind", group="kind",
             about="1 where the best sentence holds no such thing as is asked for (a name, time, place, number, reason)",
             value=lambda found: float(not found.holds_kind)),
-    Feature(name="lacks_time", group="kind", about="1 where the question asks when and the best sentence holds no time",
-            value=lambda found: float(found.asked.kind == "when" and not found.holds_kind)),
+    *(
+        Feature(name=f"lacks_{kind.replace(' ', '_')}", group="kind",
+                about=f"1 where the question asks {kind} and the best sentence holds no such thing", value=_lacks(kind))
+        for kind in CHECKED
+    ),
     Feature(name="contradicts", group="negation", about="1 where just one of question and best sentence is negated",
             value=lambda found: float(found.contradicts)),
     Feature(name="terms", group="question", about="distinct terms of the question",

@@ -65,25 +65,39 @@ def parse(table: Any, recipe: Recipe, where: str) -> LearnedGate:
     return gate
 
 
+def to_table(gate: LearnedGate) -> dict[str, Any]:
+    """The table as plain values, which ``parse`` reads back to an equal gate."""
+    trees = [{key: list(value) for key, value in asdict(one).items()} for one in gate.trees]
+    points = [list(point) for point in gate.calibration]
+    return {
+        "version": gate.version,
+        "space": gate.space,
+        "intercept": gate.intercept,
+        "reads": dict(gate.reads),
+        **({"trees": trees} if trees else {}),
+        **({"calibration": points} if points else {}),
+        "features": {
+            one.name: {"mean": one.mean, "scale": one.scale, "weight": one.weight} for one in gate.features
+        },
+        "report": dict(gate.report),
+    }
+
+
 def to_lines(gate: LearnedGate) -> list[str]:
     """The lines of the table, which ``parse`` reads back to an equal gate."""
-    head = f"{gate.recipe}.{KEY}"
-    calibration = [f"calibration = {json.dumps(gate.calibration)}"] if gate.calibration else []
+    head, table = f"{gate.recipe}.{KEY}", to_table(gate)
+    features, report, trees = table.pop("features"), table.pop("report"), table.pop("trees", [])
     return [
         f"[{head}]",
-        f"version = {gate.version}",
-        f"space = {json.dumps(gate.space)}",
-        f"intercept = {json.dumps(gate.intercept)}",
-        f"reads = {_inline(gate.reads)}",
-        *(["trees = [", *(f"  {_inline(asdict(one))}," for one in gate.trees), "]"] if gate.trees else []),
-        *calibration,
-        f"[{head}.features]",
         *(
-            f"{one.name} = {_inline({'mean': one.mean, 'scale': one.scale, 'weight': one.weight})}"
-            for one in gate.features
+            f"{key} = {_inline(value) if isinstance(value, dict) else json.dumps(value)}"
+            for key, value in table.items()
         ),
+        *(["trees = [", *(f"  {_inline(one)}," for one in trees), "]"] if trees else []),
+        f"[{head}.features]",
+        *(f"{name} = {_inline(numbers)}" for name, numbers in features.items()),
         f"[{head}.report]",
-        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in gate.report.items()),
+        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in report.items()),
         "",
     ]
 
