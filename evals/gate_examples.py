@@ -34,9 +34,9 @@ WHOLE = 5
 class Examples:
     """n questions as asked. ``values`` (n, f) float64, finite, columns as ``names``; ``answerable`` (n,); ``clusters``
     (n,) name what is held out together: questions that share a document, or the dataset where at least ``WHOLE`` were
-    asked; ``variants`` (n,) say which kind of unanswerable each is asked as. ``passed`` (n,): the profile without a gate
-    would answer. ``without`` counts questions for which nothing was found: a gate is not asked of them. ``failures`` could
-    not be asked."""
+    asked; ``variants`` (n,) say which kind of unanswerable each is asked as. ``passed`` (n,): the profile would answer
+    without a gate. ``without`` counts questions for which nothing was found: a gate is not asked of them. ``failures``
+    could not be asked."""
 
     names: tuple[str, ...]
     values: Floats

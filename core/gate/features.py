@@ -121,7 +121,7 @@ FEATURES: tuple[Feature, ...] = (
             value=lambda found: log1p(found.terms)),
     Feature(name="terms_lacking", group="coverage", about="terms of the question that the best candidate lacks",
             value=lambda found: float(len(found.lacking))),
-    Feature(name="terms_absent", group="coverage", about="terms of the question that none of the best candidates read has",
+    Feature(name="terms_absent", group="coverage", about="terms of the question that none of the best 4 candidates has",
             value=lambda found: float(len(found.absent))),
     Feature(name="rarest_lacking", group="coverage", about="share of weight of the heaviest term that is lacking",
             value=_weight_of_first),
