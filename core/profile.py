@@ -11,7 +11,8 @@ File format (TOML)::
     lambda = 0.8
 
 A threshold that is compared with a score must name its space; ``family/*`` binds to whichever model runs and is said
-in the Trace. Unknown keys and values out of range are refused.
+in the Trace. Unknown keys and values out of range are refused. A learned gate is a table of its own,
+``[brain.learned_gate]``: see ``core.gate.stored``.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import NotFoundError, ProfileError, ScoreSpaceError
+from core.gate import stored
+from core.gate.model import LearnedGate
 from core.thresholds import BY_NAME, Setting, Threshold, for_recipe
 from core.trace import RECIPES, Recipe
 
 Value = float | int | str
+_PROBABILITY = "gate.min_probability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ class Profile:
     spaces: Mapping[str, str]
     about: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
+    learned_gate: LearnedGate | None = None
 
     def number(self, name: str) -> float:
         """The value of a threshold."""
@@ -58,8 +63,9 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits over recipe, values and spaces: equal fingerprints decide alike."""
-        body = json.dumps([self.recipe, sorted(self.values.items()), sorted(self.spaces.items())])
+        """16 hex digits over recipe, values, spaces and learned gate: equal fingerprints decide alike."""
+        parts = [self.recipe, sorted(self.values.items()), sorted(self.spaces.items())]
+        body = json.dumps([*parts, self.learned_gate.digest] if self.learned_gate else parts)
         return sha256(body.encode()).hexdigest()[:16]
 
     def with_values(self, changes: Mapping[str, Value], *, name: str | None = None) -> Profile:
@@ -80,6 +86,8 @@ class Profile:
             ScoreSpaceError: a number belongs to another space.
         """
         notices = []
+        if self.learned_gate is not None:
+            self.learned_gate.check(active, self.name)
         for name, declared in self.spaces.items():
             family = _family(BY_NAME[name])
             actual = active.get(family)
@@ -138,6 +146,8 @@ def to_toml(profile: Profile) -> str:
         groups.setdefault(group, []).append(f"{key} = {text}")
     for group, rows in groups.items():
         lines += [f"[{profile.recipe}.{group}]", *rows, ""]
+    if profile.learned_gate is not None:
+        lines += stored.to_lines(profile.learned_gate)
     return "\n".join(lines)
 
 
@@ -185,14 +195,18 @@ def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Prof
         raise ProfileError(f"profile {where}: base = {base_name!r} leads back to itself")
     values: dict[str, Value] = {}
     spaces: dict[str, str] = {}
+    gate: LearnedGate | None = None
     if base_name:
         base = _parse(_text(base_name), base_name, recipe, (*seen, where))
-        values, spaces = dict(base.values), dict(base.spaces)
+        values, spaces, gate = dict(base.values), dict(base.spaces), base.learned_gate
     section = document.get(recipe, {})
     if not isinstance(section, dict):
         raise ProfileError(f"profile {where}: [{recipe}] must be a table, got {section!r}")
     origin = _origin(section.get("origin", {}), recipe, where)
-    for name, raw in _flatten({key: value for key, value in section.items() if key != "origin"}, where):
+    if stored.KEY in section:
+        gate = stored.parse(section[stored.KEY], recipe, where)
+    knobs = {key: value for key, value in section.items() if key not in ("origin", stored.KEY)}
+    for name, raw in _flatten(knobs, where):
         values[name], space = _value_and_space(name, raw, recipe, where)
         if space:
             spaces[name] = space
@@ -200,6 +214,11 @@ def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Prof
     if missing:
         raise ProfileError(f"profile {where}: [{recipe}] lacks {', '.join(missing)}")
     ordered = {knob.name: values[knob.name] for knob in for_recipe(recipe)}
+    if gate is None and ordered[_PROBABILITY] != 0:
+        raise ProfileError(
+            f"profile {where}: {_PROBABILITY} = {ordered[_PROBABILITY]} needs a learned gate, and "
+            f"[{recipe}.{stored.KEY}] is not there; train one with `assay tune --gate`, or set it to 0"
+        )
     return Profile(
         name=str(document.get("name", where)),
         recipe=recipe,
@@ -207,6 +226,7 @@ def _parse(text: str, where: str, recipe: Recipe, seen: tuple[str, ...]) -> Prof
         spaces=spaces,
         about=str(document.get("about", "")),
         origin=origin,
+        learned_gate=gate,
     )
 
 

@@ -182,6 +182,16 @@ THRESHOLDS: tuple[Threshold, ...] = (
         recipes=("memory",),
         about="least cosine of the best node, its confidence; below it nothing is answered",
     ),
+    Threshold(
+        name="gate.min_probability",
+        stage="gate",
+        unit="probability in [0, 1]",
+        low=0,
+        high=1,
+        direction="higher drops more",
+        space="probability",
+        about="least probability, by the learned gate, that the evidence suffices; without a gate nothing falls",
+    ),
     # select
     count("select.k", 100, "items an answer may cite", RECIPES),
     *GRAPH_THRESHOLDS,

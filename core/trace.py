@@ -130,7 +130,8 @@ class AnswerSentence:
 class Answer:
     """An answer with its evidence, or an abstention with its reason; never read from the wording of ``text``.
 
-    ``confidence`` is the best score before any floor in ``confidence_space``, None when nothing was found. ``closest``
+    ``confidence`` is the learned gate's probability where the profile has a gate, else the best score before any floor,
+    in ``confidence_space``; None when nothing was found. ``closest``
     is what would have been cited had no floor or gate been set (equal to ``evidence`` when answered).
     ``writer`` is the model that wrote it, or ``deterministic``. Of a model's text, ``sentences`` say what is cited for
     each (none: unsupported) and ``invalid_citations`` what it cited that was not sent, taken out of the text;
@@ -187,10 +188,30 @@ class Nearby:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a learned gate made of a question: ``probability`` in [0, 1] that the evidence suffices, in ``space``,
+    against ``cut``; the ``values`` of its features, what each added to the log-odds (positive: for answering), and why in
+    words."""
+
+    probability: float
+    space: str
+    cut: float
+    values: Mapping[str, float]
+    contributions: Mapping[str, float]
+    said: str
+
+    @property
+    def suffices(self) -> bool:
+        """Whether the probability reaches the cut."""
+        return self.probability >= self.cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """The whole way of one question. ``ranking`` is the order retrieval metrics are taken on: after fusion and
     reranking, before floor, diversification and selection. ``notices`` tell the user what was done on their behalf.
-    ``nearby`` is None where it was not asked for, or the question has no place. ``times_ms`` is wall time by stage,
+    ``nearby`` is None where it was not asked for, or the question has no place; ``judgement`` where the profile has no
+    learned gate, or nothing was found. ``times_ms`` is wall time by stage,
     ``calls`` are the models' calls on the way: with their latencies the only parts that differ between equal runs."""
 
     trace_id: str
@@ -207,6 +228,7 @@ class Trace:
     answer: Answer
     notices: tuple[str, ...] = ()
     nearby: Nearby | None = None
+    judgement: Judgement | None = None
     times_ms: Mapping[str, float] = field(default_factory=dict)
     calls: tuple[Inference, ...] = ()
 

@@ -109,7 +109,12 @@ class Workspace:
             "graph-points": "graph-points",
         }
         reranker = self._reranker(profile)
-        return spaces | ({"rerank": reranker.space} if reranker else {})
+        gate = profile.learned_gate
+        return (
+            spaces
+            | ({"rerank": reranker.space} if reranker else {})
+            | ({"probability": gate.space} if gate else {})
+        )
 
     def ask(
         self,

@@ -42,11 +42,11 @@ def _figure(name: str, ranks: Ranks, gained: Floats, gains: Sequence[int]) -> Fl
             ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate(best, start=1))
             return _total(np.where(ranks <= k, gained / _DISCOUNT[ranks], 0.0)) / ideal
         case "recall":
-            return found / len(gains)
+            return np.asarray(found / len(gains), dtype=np.float64)
         case "recall_all":
-            return (found == len(gains)).astype(np.float64)
+            return np.asarray(found == len(gains), dtype=np.float64)
         case "precision":
-            return found / k
+            return np.asarray(found / k, dtype=np.float64)
         case "hit":
             return (found > 0).astype(np.float64)
         case "mrr":

@@ -26,18 +26,19 @@ def abstention(
     reason: ReasonCode,
     *,
     text: str | None = None,
+    explanation: str = "",
     closest: tuple[Evidence, ...] = (),
     fell: Drop | None = None,
     confidence: float | None = None,
     confidence_space: str | None = None,
 ) -> Answer:
     """An abstention. ``fell`` is why the closest candidate did not pass; it is put into words.
-    ``text`` replaces the reason's usual sentence."""
+    ``text`` replaces the reason's usual sentence, ``explanation`` what is said of that fall."""
     return Answer(
         text=text or SENTENCES[reason],
         abstained=True,
         reason=reason,
-        explanation=explained(fell) if fell else "",
+        explanation=explanation or (explained(fell) if fell else ""),
         closest=closest,
         confidence=confidence,
         confidence_space=confidence_space,

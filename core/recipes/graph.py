@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from core.answer.abstain import SENTENCES, abstention
 from core.answer.by_model import STAGE, graph_answer
 from core.answer.ground import evidence_of
 from core.answer.prompts import GRAPH_SYSTEM, Passage, graph_prompt
 from core.answer.write import NOTICE, listed
+from core.gate.considered import Considered
+from core.gate.judge import judge
 from core.journal import Journal
 from core.recipes.context import Context, Item, by_cosine, in_turn, score_rows
 from core.recipes.graph_search import WIDE, GraphSearch, Hit
@@ -19,8 +23,9 @@ from core.recipes.inquiry import Inquiry, Record
 from core.recipes.nearby import lines as nearby_lines
 from core.recipes.nearby import mentioned, search
 from core.records import Chunk, Entity
-from core.trace import Answer, Drop, Evidence, Nearby, Trace
+from core.trace import Answer, Drop, Evidence, Judgement, Nearby, Trace
 
+PROBABILITY = "gate.min_probability"
 CAPS = {
     "entity": "similar.entities",
     "fact": "similar.facts",
@@ -57,6 +62,7 @@ class GraphRun:
         self.entities: list[str] = []
         self.with_text: set[str] = set()
         self.with_summary: set[str] = set()
+        self.judgement: Judgement | None = None
 
     def decide(self) -> None:
         """All stages up to what an answer may cite."""
@@ -70,7 +76,10 @@ class GraphRun:
 
     @property
     def confidence(self) -> float | None:
-        """The best cosine of everything considered; None where nothing was scored."""
+        """The learned gate's probability where there is one, else the best cosine of everything considered; None where
+        nothing was scored."""
+        if self.judgement:
+            return self.judgement.probability
         return max(
             (item.cosine for item in self.context.items.values() if item.cosine is not None), default=None
         )
@@ -169,7 +178,31 @@ class GraphRun:
         for item in citable:
             if item not in self.kept and item.cosine is not None:
                 self._drop(item, "gate", "gate.min_cosine", item.cosine, self._cosine_space)
-        self._stage("gate", before, self.kept, ("gate.min_cosine",))
+        self._judge()
+        note = self.judgement.said if self.judgement else ""
+        self._stage("gate", before, self.kept, ("gate.min_cosine", PROBABILITY), note)
+
+    def _judge(self) -> None:
+        """All or nothing by the learned gate, which reads facts and passages as they were before any cut; what lies near
+        the places of the question is found by where it lies and stays."""
+        gate, ranked = self.profile.learned_gate, {item.item_id for item in self.ranking}
+        if gate is None:
+            return
+        listed = [item for item in self.context.items.values() if item.item_id in ranked]
+        considered = Considered(
+            texts=[item.text for item in listed],
+            titles=[item.row.title if isinstance(item.row, Chunk) else "" for item in listed],
+            speakers=[None] * len(listed),
+            cosine=np.array([item.cosine for item in listed], dtype=np.float32),
+            tfidf=None,
+        )
+        cut, idf = self.profile.number(PROBABILITY), self.inquiry.corpus("chunk").tfidf.idf
+        self.judgement = judge(gate, cut, self.inquiry.question, considered, idf)
+        if self.judgement and not self.judgement.suffices:
+            for item in self.kept:
+                if item not in self.near_items:
+                    self._drop(item, "gate", PROBABILITY, self.judgement.probability, gate.space)
+            self.kept = [item for item in self.kept if item in self.near_items]
 
     def select(self) -> None:
         """The best ``select.k`` of what may be cited."""
@@ -187,7 +220,7 @@ class GraphRun:
         self.record.lap("write")
         candidates = [item.candidate(self.inquiry.spaces) for item in self.context.items.values()]
         trace = self.record.trace("graph", candidates, [item.item_id for item in self.ranking], answer)
-        return replace(trace, nearby=self.near)
+        return replace(trace, nearby=self.near, judgement=self.judgement)
 
     def _by_points(self) -> list[Item]:
         items, seeds = self.search.by_keywords(), self.profile.count("keywords.seeds")
@@ -220,16 +253,18 @@ class GraphRun:
         return kept
 
     def _answer(self) -> Answer:
-        confidence = self.confidence
+        judged = self.judgement
+        confidence, space = self.confidence, judged.space if judged else self._cosine_space
         if not self.chosen:
             nearest = self.ranking[: self.profile.count("select.k")]
             return abstention(
                 "below_floor" if confidence is not None else "no_evidence",
                 text=SENTENCES["no_evidence"],
+                explanation=judged.said if judged and not judged.suffices else "",
                 closest=self._evidence(nearest),
                 fell=nearest[0].drop if nearest else None,
                 confidence=confidence,
-                confidence_space=self._cosine_space,
+                confidence_space=space,
             )
         evidence = self._evidence(self.chosen)
         answer = Answer(
@@ -238,7 +273,7 @@ class GraphRun:
             evidence=evidence,
             closest=evidence,
             confidence=confidence,
-            confidence_space=self._cosine_space,
+            confidence_space=space,
         )
         return self._written(answer)
 
@@ -306,7 +341,12 @@ class GraphRun:
         item.drop = Drop(stage=stage, threshold=threshold, cut=cut, value=float(value), space=space)
 
     def _stage(
-        self, name: str, before: Sequence[Item], after: Sequence[Item], settings: Sequence[str]
+        self,
+        name: str,
+        before: Sequence[Item],
+        after: Sequence[Item],
+        settings: Sequence[str],
+        note: str = "",
     ) -> None:
         ids = [item.item_id for item in before], [item.item_id for item in after]
-        self.record.stage(name, *ids, space=self._cosine_space, settings=settings)
+        self.record.stage(name, *ids, space=self._cosine_space, settings=settings, note=note)

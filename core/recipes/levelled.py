@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,17 @@ from core.answer.by_model import STAGE, aliases, cited_answer
 from core.answer.ground import evidence_of, walk
 from core.answer.prompts import CITED_SYSTEM, cited_prompt
 from core.answer.write import NOTICE, listed
+from core.gate.considered import Considered
+from core.gate.judge import judge
 from core.index.base import Rows, Scores
 from core.recipes.inquiry import Inquiry, Record
 from core.recipes.pool import Pool, recall_pool
 from core.stages import diversify, gate, rerank
 from core.stages.floor import CHECKS, PASSED, Floor
-from core.trace import Answer, Candidate, Drop, Evidence, ReasonCode, Recipe, Trace
+from core.trace import Answer, Candidate, Drop, Evidence, Judgement, ReasonCode, Recipe, Trace
 
 BEST = "gate.min_best_cosine"
+PROBABILITY = "gate.min_probability"
 Places = NDArray[np.int64]
 """Positions in the pool, in the current order."""
 
@@ -37,6 +41,7 @@ class LevelledRun:
         self.order: Places = self.ranking
         self.relevance: Scores = np.empty(0, dtype=np.float32)
         self.pool: Pool
+        self.judgement: Judgement | None = None
 
     def recall_and_fuse(self) -> None:
         """Wide recall by channel, fused into one ranking score; the best ``recall.keep`` stay."""
@@ -91,7 +96,8 @@ class LevelledRun:
         self._stage("diversify", before, self.order, None, ("mmr.lambda",))
 
     def gate(self) -> None:
-        """A floor on the reranker's own score, and, where the profile has one, on the best node's cosine."""
+        """A floor on the reranker's own score, and, where the profile has one, on the best node's cosine and on the
+        learned probability that the evidence suffices."""
         before, minimum = self.order, self.profile.number("gate.min_rerank")
         kept = gate.passes(self.pool.rerank[before], minimum)
         self._drop("gate", "gate.min_rerank", before[~kept], self.pool.rerank[before[~kept]])
@@ -101,7 +107,27 @@ class LevelledRun:
             best = np.full(len(self.order), self.pool.cosine.max(initial=-1))
             self._drop("gate", BEST, self.order, best)
             self.order = before[:0]
-        self._stage("gate", before, self.order, "rerank", settings)
+        self._judge()
+        note = self.judgement.said if self.judgement else ""
+        self._stage("gate", before, self.order, "rerank", settings, note)
+
+    def _judge(self) -> None:
+        """All or nothing by the learned gate, which reads the candidates as they were before any floor."""
+        gate, pool = self.profile.learned_gate, self.pool
+        if gate is None:
+            return
+        considered = Considered(
+            texts=[node.text for node in pool.nodes],
+            titles=[node.title for node in pool.nodes],
+            speakers=[node.speaker for node in pool.nodes],
+            cosine=pool.cosine,
+            tfidf=pool.lexical["tfidf"],
+        )
+        cut = self.profile.number(PROBABILITY)
+        self.judgement = judge(gate, cut, self.inquiry.question, considered, pool.idf)
+        if self.judgement and not self.judgement.suffices:
+            self._drop("gate", PROBABILITY, self.order, np.full(len(self.order), self.judgement.probability))
+            self.order = self.order[:0]
 
     def select(self) -> None:
         """The first ``select.k``."""
@@ -115,18 +141,24 @@ class LevelledRun:
         candidates = self.pool.candidates(self.drops)
         answer = self._answer(candidates, abstain)
         self.record.lap("write")
-        return self.record.trace(recipe, candidates, self._ids(self.ranking), answer)
+        trace = self.record.trace(recipe, candidates, self._ids(self.ranking), answer)
+        return replace(trace, judgement=self.judgement)
 
     def _answer(self, candidates: Sequence[Candidate], abstain: ReasonCode | None) -> Answer:
-        confidence = self._confidence()
-        space = self.inquiry.spaces.get(self.confidence_family)
+        confidence, judged = self._confidence(), self.judgement
+        space = judged.space if judged else self.inquiry.spaces.get(self.confidence_family)
         if not len(self.pool) or abstain or not len(self.order):
             reason: ReasonCode = abstain or ("below_floor" if len(self.pool) else "no_evidence")
             nearest = self.ranking[: self.profile.count("select.k")]
             fell = self.drops.get(int(nearest[0])) if len(nearest) and not abstain else None
             closest = self._evidence(candidates, nearest)
             return abstention(
-                reason, closest=closest, fell=fell, confidence=confidence, confidence_space=space
+                reason,
+                explanation=judged.said if judged and not judged.suffices and not abstain else "",
+                closest=closest,
+                fell=fell,
+                confidence=confidence,
+                confidence_space=space,
             )
         evidence = self._evidence(candidates, self.order)
         answer = Answer(
@@ -149,6 +181,8 @@ class LevelledRun:
         return inquiry.by_model(STAGE, CITED_SYSTEM, prompt, lambda reply: cited_answer(answer, reply))
 
     def _confidence(self) -> float | None:
+        if self.judgement:
+            return self.judgement.probability
         scores = self.pool.blended if self.confidence_family == "tfidf+cosine" else self.pool.cosine
         return float(scores.max()) if scores.size else None
 
