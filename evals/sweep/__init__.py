@@ -1,0 +1,1 @@
+"""Sweeping structure: chunks, embedder, fusion, reranker; each combination recorded once, its thresholds tuned inside."""
