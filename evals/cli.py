@@ -154,7 +154,7 @@ def eval_(
     judges = Judges.named(entailment, ragas, ragas_model)
     writer = Writer.named(chat, reasoning.value, cache=cache, max_cost=max_cost)
     with Workspace.open(db, embedder=embedder, create=False) as workspace:
-        stored, broken = _stored_cases(workspace, dataset, user)
+        stored, broken = stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         with bar("evaluating", total=len(cases) * repeats, unit="cases") as progress:
             summary = evaluate(
@@ -186,7 +186,7 @@ def _by_dataset(name: str, rows: Iterable[tuple[str, str, Any]]) -> Iterator[tup
         yield name + suffix, ((where, item) for _, where, item in group)
 
 
-def _stored_cases(
+def stored_cases(
     workspace: Workspace, pattern: str, user: str
 ) -> tuple[list[tuple[str, Case]], list[dict[str, str]]]:
     """The labelled questions, and a failure for each that is no case."""
@@ -264,7 +264,7 @@ def score(
 
     judges = Judges.named(entailment, ragas, ragas_model)
     with Workspace.open(db, create=False) as workspace:
-        stored, broken = _stored_cases(workspace, dataset, user)
+        stored, broken = stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         ask = by_file(workspace, answers, stored, user)
         whole = {**manifest.of_data(workspace, dataset, user), "answers": file_hash(answers)}
