@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core import clock
 from core import profile as profiles
-from core.errors import ScoreSpaceError, UsageError
+from core.errors import UsageError
 from core.options import USER
 from core.profile import Profile
 from core.progress import bar
@@ -164,7 +164,7 @@ def _recorded(request: Request, wanted: _Wanted) -> Recording:
         stored, broken = stored_cases(workspace, request.dataset, request.user)
         cases = select_cases(stored, filters=request.filters, limit=request.limit)
         _splits(request, {case.split for _, case in cases})
-        _check_spaces(wanted.base, workspace.spaces(wanted.base))
+        wanted.base.bind(workspace.spaces(wanted.base))
         with bar("recording", total=len(cases), unit="cases") as progress:
             return record(
                 workspace, cases, recipe=wanted.base.recipe, profile=wanted.base, variant=request.variant,
@@ -173,17 +173,8 @@ def _recorded(request: Request, wanted: _Wanted) -> Recording:
             )  # fmt: skip
 
 
-def _check_spaces(base: Profile, spaces: Any) -> None:
-    try:
-        base.bind(spaces)
-    except ScoreSpaceError as error:
-        raise UsageError(
-            f"{error} To tune in the space of this run, start from numbers that name no model: --profile seed"
-        ) from error
-
-
 def _bound(base: Profile, recording: Recording) -> Profile:
-    _check_spaces(base, recording.header.spaces)
+    base.bind(recording.header.spaces)
     recording.check(base)
     return base
 
