@@ -99,7 +99,8 @@ class Profile:
             raise ScoreSpaceError(
                 f"profile {self.name!r}: {name} = {self.values[name]} was set in score space {declared!r}, but this run "
                 f"scores in {actual!r}, where the same number means something else. Use the model it was tuned with, or "
-                f"tune it again in {actual!r} and write that space into the profile."
+                f"tune it again in {actual!r}: run `assay tune --dataset {self.origin.get('dataset', 'NAME')} --recipe "
+                f"{self.recipe} --profile seed --out FILE.toml` with the model of this run."
             )
         return notices
 

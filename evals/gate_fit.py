@@ -17,8 +17,8 @@ from evals.metrics.abstention import Flags, Floats
 from evals.metrics.calibration import brier
 
 GRID: tuple[tuple[Penalty, float], ...] = (
-    *(("l2", strength) for strength in (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)),
-    *(("l1", strength) for strength in (0.03, 0.1, 0.3)),
+    *(("l2", strength) for strength in (0.01, 0.03, 0.1, 0.3)),
+    *(("l1", strength) for strength in (0.1, 0.3)),
 )  # fmt: skip
 """Penalties and inverse strengths that are tried."""
 FOLDS = 5

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.progress import Progress, quiet
 from core.trace import Recipe
 from evals.gate_examples import Examples
-from evals.gate_fit import FOLDS, cut_at, fit_logistic, folds
+from evals.gate_fit import cut_at, fit_logistic, folds
 from evals.gate_learners import boosted
 from evals.metrics.abstention import Flags, Floats, auroc
 from evals.metrics.calibration import brier, calibration_error
@@ -82,7 +82,7 @@ def held_out(
     progress: Progress = quiet,
 ) -> HeldOut:
     """In each of ``repeats`` splits every cluster is held out once; penalty, strength, features, calibration and cut are
-    chosen on the rest. Deterministic for a seed. ``progress`` counts the ``fits(examples, repeats)`` folds."""
+    chosen on the rest. Deterministic for a seed. ``progress`` counts folds."""
     shape = (repeats, len(examples))
     probability, answered = np.zeros(shape), np.zeros(shape, dtype=bool)
     trees = np.zeros((min(BOOSTED, repeats), len(examples)))
@@ -101,11 +101,6 @@ def held_out(
                 trees[split, out] = grown.z(values)
             progress(1)
     return HeldOut(examples=examples, probability=probability, answered=answered, boosted=trees)
-
-
-def fits(examples: Examples, repeats: int = REPEATS) -> int:
-    """How many folds ``held_out`` goes through."""
-    return repeats * min(FOLDS, len(set(examples.clusters)))
 
 
 def _over(

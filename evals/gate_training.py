@@ -64,7 +64,7 @@ def fit_gate(
     """Asks every labelled question once under ``profile`` (an unanswerable one once a variant), and fits.
 
     Boosted trees are taken only where they separate better on documents held out, by more than chance explains. Equal
-    inputs give equal bytes. ``progress`` counts questions, then folds: see ``steps``.
+    inputs give equal bytes. ``progress`` counts questions, then the folds of the splits.
 
     Raises:
         UsageError: ``coverage`` is no share, there is one class only, or fewer than two documents.

@@ -192,10 +192,15 @@ def replay(
     """Every case under every profile. ``workers`` threads (None: one for each processor).
 
     Raises:
-        RecordingError: a profile asks for what was not recorded.
+        RecordingError: a profile asks for what was not recorded, or judges by a learned gate, which reads texts.
     """
     for profile in profiles:
         recording.check(profile)
+        if profile.learned_gate is not None:
+            raise RecordingError(
+                f"profile {profile.name!r} judges by a learned gate, which reads the candidates' texts, and many profiles "
+                "are replayed from scores alone; leave its gate out, or choose its cut with `assay tune --gate --coverage`"
+            )
     if recording.header.recipe == "graph":
         return replayed_graph(recording, Replayer(recording).run_graph, profiles, progress=progress)
     return replayed_levelled(recording, profiles, workers=workers, progress=progress)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from core import options
+from core.errors import UsageError
 from core.options import OutputFormat, RecipeName
 from evals.cli import Filter, Limit, VariantName
 
@@ -17,6 +18,7 @@ EXAMPLES = """Examples:\n
   assay tune -d meridian -r brain --vary floor=0.2:0.6 --vary mmr.lambda=0.5:1:0.1 --search grid --trials 500\n
   assay tune -d meridian -r memory --objective '0.5*ndcg@10+0.5*citation_f1' --constraint 'false_answer_rate <= 0.2'\n
   assay tune -d clapnq -r brain --promise 'false_answer_rate <= 0.05 @ 0.95' --out profiles/mine.toml\n
+  assay tune -d clapnq -r brain --gate --coverage 0.9 --out profiles/gated.toml\n
   assay tune -d meridian -r brain --search nsga2 --objective answered_answerable --objective false_answer_rate
 """
 
@@ -82,9 +84,17 @@ def tune(
         int | None, typer.Option("--folds", min=2, max=100, help="Nested cross-validation by document instead of splits",
                                  show_default=False)
     ] = None,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Learn a probability that the evidence suffices, instead of thresholds")
+    ] = False,
+    coverage: Annotated[
+        float, typer.Option("--coverage", help="With --gate: share of the answerable that is still answered")
+    ] = 0.9,
     variant: Annotated[
-        VariantName, typer.Option("--variant", help="Kind of unanswerable, as in `assay eval`")
-    ] = VariantName.near_miss,
+        VariantName | None,
+        typer.Option("--variant", help="Kind of unanswerable, as in `assay eval`. Default: near-miss; with --gate: both",
+                     show_default=False),
+    ] = None,
     levels: options.Levels = None,
     filter_: Filter = None,
     limit: Limit = None,
@@ -107,13 +117,26 @@ def tune(
 
     Exit codes: 0 a profile was found; 1 no setting meets the constraints; 2 misuse; 3 the promise cannot be given.
     """
+    if gate:
+        from evals import gate_command
+
+        if dataset is None:
+            raise UsageError("--gate reads the candidates' texts, which no recording holds: name a --dataset")
+        wanted = gate_command.GateRequest(
+            dataset=dataset, recipe="brain" if recipe is None else recipe.value, profile=profile, coverage=coverage,
+            variant=None if variant is None else variant.value, levels=options.split_levels(levels), split=tune_split,
+            filters=tuple(filter_ or ()), limit=limit, seed=seed, out=out, db=db, user=user, embedder=embedder,
+        )  # fmt: skip
+        print(gate_command.run(wanted, as_json=json_ or output is OutputFormat.json))
+        return
+
     from evals.tuning.command import Request, run
 
     request = Request(
         dataset=dataset, recipe=None if recipe is None else recipe.value, recording=recording, profile=profile,
         vary=tuple(vary or ()), search=search.value, trials=trials, objectives=tuple(objective or ()),
         constraints=tuple(constraint or ()), promise=promise, tune_split=tune_split, report_split=report_split,
-        folds=folds, variant=variant.value, levels=options.split_levels(levels), filters=tuple(filter_ or ()),
+        folds=folds, variant=(variant or VariantName.near_miss).value, levels=options.split_levels(levels), filters=tuple(filter_ or ()),
         limit=limit, seed=seed, out=out, surface=surface, db=db, user=user, embedder=embedder,
     )  # fmt: skip
     text, code = run(request, as_json=json_ or output is OutputFormat.json)

@@ -49,7 +49,8 @@ def missing_everywhere(found: Findings, considered: Considered) -> str:
     """What the question names and no candidate holds, in any form; empty where there is no such word."""
     names = [one for one in found.absent if one in found.asked.names]
     missing = [word for word in map(found.asked.written.__getitem__, names) if not _stands(word, considered)]
-    return f"the question's {_quoted(missing)} appears in no candidate" if missing else ""
+    verb = "appear" if len(missing) > 1 else "appears"
+    return f"the question's {_quoted(missing)} {verb} in no candidate" if missing else ""
 
 
 def _stands(word: str, considered: Considered) -> bool:

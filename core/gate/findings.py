@@ -128,12 +128,13 @@ def _down(scores: Scores) -> Scores:
 
 
 def _agreement(considered: Considered, k: int) -> float:
-    """Share of the best k by cosine that are among the best k by TF-IDF; 0 where there is one channel only."""
+    """Share of the best k by cosine that are among the best k that TF-IDF finds at all; 0 where there is one channel."""
     if considered.tfidf is None or not len(considered):
         return 0.0
-    channels = (np.nan_to_num(one, nan=-2.0) for one in (considered.cosine, considered.tfidf))
-    by_cosine, by_words = (set(np.argsort(-one, kind="stable")[:k].tolist()) for one in channels)
-    return len(by_cosine & by_words) / len(by_cosine)
+    cosine, tfidf = (np.nan_to_num(one, nan=-2.0) for one in (considered.cosine, considered.tfidf))
+    by_cosine = np.argsort(-cosine, kind="stable")[:k].tolist()
+    by_words = {place for place in np.argsort(-tfidf, kind="stable")[:k].tolist() if tfidf[place] > 0}
+    return len(by_words.intersection(by_cosine)) / len(by_cosine)
 
 
 def _window(asked: Asked, read: texts.Text, title: Collection[str]) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core import clock
 from core import profile as profiles
-from core.errors import ScoreSpaceError, UsageError
+from core.errors import UsageError
 from core.options import USER
 from core.profile import Profile
 from core.progress import bar
@@ -164,7 +164,7 @@ def _recorded(request: Request, wanted: _Wanted) -> Recording:
         stored, broken = stored_cases(workspace, request.dataset, request.user)
         cases = select_cases(stored, filters=request.filters, limit=request.limit)
         _splits(request, {case.split for _, case in cases})
-        _check_spaces(wanted.base, workspace.spaces(wanted.base))
+        wanted.base.bind(workspace.spaces(wanted.base))
         with bar("recording", total=len(cases), unit="cases") as progress:
             return record(
                 workspace, cases, recipe=wanted.base.recipe, profile=wanted.base, variant=request.variant,
@@ -173,17 +173,13 @@ def _recorded(request: Request, wanted: _Wanted) -> Recording:
             )  # fmt: skip
 
 
-def _check_spaces(base: Profile, spaces: Any) -> None:
-    try:
-        base.bind(spaces)
-    except ScoreSpaceError as error:
-        raise UsageError(
-            f"{error} To tune in the space of this run, start from numbers that name no model: --profile seed"
-        ) from error
-
-
 def _bound(base: Profile, recording: Recording) -> Profile:
-    _check_spaces(base, recording.header.spaces)
+    if base.learned_gate is not None:
+        raise UsageError(
+            f"profile {base.name!r} has a learned gate, which a replay does not know: tune the thresholds from a profile "
+            "without one, then train the gate with --gate"
+        )
+    base.bind(recording.header.spaces)
     recording.check(base)
     return base
 
@@ -261,7 +257,7 @@ def _about(
         "seed": request.seed,
         "date": clock.now(),
         "assay": header.assay,
-        "command": _command(request),
+        "command": command_line(request),
     }
 
 
@@ -308,15 +304,18 @@ def _cases_of(problem: Problem, chosen: Flags, split: str | None) -> str:
     return f"{name} ({len(cases)} cases about {clusters_of(cases)[1] if cases else 0} documents)"
 
 
-def _command(request: Request) -> str:
-    """The command that does it again, the database and the output apart."""
+def command_line(request: Request, *, searched: bool = True) -> str:
+    """The command that does it again, the database and the output apart; without what says how to search, unless it is
+    ``searched``."""
+    search: list[tuple[str, Any]] = [("--search", request.search), ("--trials", request.trials)]
     given: list[tuple[str, Any]] = [
         ("--dataset", request.dataset), ("--recipe", request.recipe), ("--recording", request.recording),
-        ("--profile", request.profile), *(("--vary", one) for one in request.vary), ("--search", request.search),
-        ("--trials", request.trials), *(("--objective", one) for one in request.objectives),
+        ("--profile", request.profile), *(("--vary", one) for one in request.vary), *(search if searched else ()),
+        *(("--objective", one) for one in request.objectives),
         *(("--constraint", one) for one in request.constraints), ("--promise", request.promise),
         ("--tune-split", request.tune_split), ("--report-split", request.report_split), ("--folds", request.folds),
-        ("--variant", request.variant), ("--levels", request.levels and ",".join(request.levels)),
+        *([("--variant", request.variant)] if searched else ()),
+        ("--levels", request.levels and ",".join(request.levels)),
         *(("--filter", one) for one in request.filters), ("--limit", request.limit), ("--seed", request.seed),
         ("--embedder", request.embedder),
     ]  # fmt: skip

@@ -126,8 +126,9 @@ def _found(tuned: Tuned) -> str:
 
 
 def _thresholds(tuned: Tuned) -> str:
-    if tuned.profile is None or tuned.best is None:
+    if tuned.found is None:
         return ""
+    profile = tuned.profile or tuned.found
     problem, flat = tuned.problem, tuned.flat
     ranges = flat.ranges if isinstance(flat, Flat) else {}
     rows = [("threshold", "before", "tuned", "within noise of the best", "")]
@@ -140,11 +141,11 @@ def _thresholds(tuned: Tuned) -> str:
             if effect.matters
             else "moves other figures only"
         )
-        if tuned.promise is not None and axis.name == tuned.promise.cut:
+        if tuned.promise is not None and tuned.profile is not None and axis.name == tuned.promise.cut:
             said = "set by the promise"
         rows.append(
             (
-                axis.name, _value(problem.base.values[axis.name]), _value(tuned.profile.values[axis.name]),
+                axis.name, _value(problem.base.values[axis.name]), _value(profile.values[axis.name]),
                 f"{_value(ends[0])} … {_value(ends[1])}" if ends and effect.acts else "", said,
             )
         )  # fmt: skip
@@ -160,7 +161,10 @@ def _thresholds(tuned: Tuned) -> str:
 def _held_out(tuned: Tuned) -> str:
     if not tuned.held_out:
         return ""
-    rows = [("on cases that chose nothing", "before", "after", "difference", "")]
+    label = "on cases that chose nothing"
+    if tuned.promise is not None:
+        label += ", before the promise moved the cut"
+    rows = [(label, "before", "after", "difference", "")]
     for one in tuned.held_out:
         if one.before is None and one.after is None:
             continue

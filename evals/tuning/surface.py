@@ -56,8 +56,10 @@ class Surface:
 
     @property
     def constant(self) -> bool:
-        """Whether no setting changes any objective."""
-        scores = self.scores
+        """Whether there is nothing to choose by: no setting changes an objective, nor which constraints are met."""
+        scores, met = self.scores, self.feasible
+        if met.any() and not met.all():
+            return False
         known = scores[~np.isnan(scores).any(axis=1)]
         return not len(known) or bool((np.ptp(known, axis=0) < _TIE).all())
 

@@ -50,7 +50,8 @@ class Plan:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tuned:
     """What came of it. ``profile`` is None where no setting met the constraints (``why_not`` says which and how near) or
-    the promise could not be given; ``best`` is its place on the ``surface``, ``front`` those of two objectives.
+    the promise could not be given, ``found`` is what the search alone chose; ``best`` is the place of that on the
+    ``surface``, ``front`` those of two objectives.
 
     ``held_out``: before and after on the cases that chose nothing; with ``folds``, of the settings chosen in the folds.
     """
@@ -58,6 +59,7 @@ class Tuned:
     problem: Problem
     plan: Plan
     profile: Profile | None
+    found: Profile | None = None
     surface: Surface | None = None
     best: int | None = None
     front: tuple[int, ...] = ()
@@ -100,9 +102,9 @@ def cut_axis(problem: Problem) -> Axis:
 
 def _searched(problem: Problem, plan: Plan, progress: Progress, keep: Callable[[Surface], None]) -> Tuned:
     surface = _explored(problem, plan, plan.chosen, progress, keep)
-    if surface.constant:
-        raise UsageError(_constant(problem, plan, surface))
     why_not = infeasible(problem.constraints, surface.figures)
+    if surface.constant and not why_not:
+        raise UsageError(_constant(problem, plan, surface))
     best = surface.best()
     if best is None:
         said = why_not or "no setting has a value for every objective"
@@ -112,7 +114,7 @@ def _searched(problem: Problem, plan: Plan, progress: Progress, keep: Callable[[
     profile = problem.profile({**surface.points[best], **{name: problem.start[name] for name in idle}})
     on = _among(problem.replayed([surface.points[best]]), plan.chosen)
     tuned = Tuned(
-        problem=problem, plan=plan, profile=profile, surface=surface, best=best, effects=found,
+        problem=problem, plan=plan, profile=profile, found=profile, surface=surface, best=best, effects=found,
         front=tuple(front(surface.scores, surface.feasible).tolist()) if len(problem.objectives) > 1 else (),
         flat=flat(problem, surface, best, on, seed=plan.seed),
     )  # fmt: skip
@@ -199,8 +201,8 @@ def _constant(problem: Problem, plan: Plan, surface: Surface) -> str:
     found = effects(problem, problem.start, plan.chosen)
     idle = never_act(found)
     acting = ", ".join(effect.name for effect in found if effect.acts)
-    why = f"{idle} never act on these cases" if idle else ""
-    other = f"{acting} change other figures only" if acting else ""
+    why = f"without any effect on these cases: {idle}" if idle else ""
+    other = f"with an effect on other figures only: {acting}" if acting else ""
     return (
         f"no setting changes {names} ({said}), so there is nothing to choose by: "
         f"{'; '.join(part for part in (why, other) if part)}. Vary other thresholds, or tune for another figure"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -43,6 +43,7 @@ def test_p_values_by_hand(errors: int, counted: int, limit: float, p: float) -> 
     assert binomial_p(np.array([errors]), np.array([counted]), limit)[0] == pytest.approx(p, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 2000), st.floats(0.001, 0.999), st.data())
 def test_p_values_are_those_of_scipys_exact_test(counted: int, limit: float, data: st.DataObject) -> None:
     errors = data.draw(st.integers(0, counted))
@@ -50,6 +51,7 @@ def test_p_values_are_those_of_scipys_exact_test(counted: int, limit: float, dat
     assert binomial_p(np.array([errors]), np.array([counted]), limit)[0] == pytest.approx(oracle, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300), st.data(), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_intervals_are_those_of_scipy(counted: int, data: st.DataObject, level: float) -> None:
     errors = data.draw(st.integers(0, counted))
@@ -89,6 +91,7 @@ def test_how_many_cases_it_takes(risk: float, needed: int | None) -> None:
     assert cases_needed(FIVE, risk) == needed
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 0.045))
 def test_so_many_cases_are_enough(risk: float) -> None:
     needed = cases_needed(FIVE, risk)
