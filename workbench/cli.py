@@ -13,7 +13,7 @@ from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import curves_cli, datasets_cli, export_cli, gate_cli, record_cli, tune_cli
+from evals import curves_cli, datasets_cli, export_cli, gate_cli, record_cli, sweep_cli, tune_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -87,6 +87,7 @@ assay.command(
 
 
 assay.command("tune", epilog=tune_cli.EXAMPLES)(tune_cli.tune)
+assay.command("sweep", epilog=sweep_cli.EXAMPLES)(sweep_cli.sweep)
 
 
 @assay.command(epilog="Example:  assay app --port 8600")
