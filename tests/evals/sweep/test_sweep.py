@@ -51,7 +51,7 @@ def test_methods_are_swept_and_their_thresholds_tuned(
     assert "not distinguishable" in said
     for number in range(1, 5):
         profile = load(tmp_path / "arms" / f"{number:03d}.toml", "brain")
-        assert all("*" not in space or "rerank" in space for space in profile.spaces.values())
+        assert profile.spaces["floor.min_score"] == "tfidf+cosine/wordllama-256"
 
 
 def test_arms_of_thresholds_share_a_recording_and_are_not_recorded_twice(
