@@ -81,7 +81,11 @@ class LevelledRecorder:
             texts = [index_text(nodes[place]) for place in read]
             if texts:
                 scores["rerank"][read] = inquiry.reranker.scores(inquiry.question, texts)
-        judged = {"rows": rows, "key": _keys(case, nodes), "cited": _cited(case, nodes, idf)}
+        judged: dict[str, NDArray[Any]] = {
+            "rows": rows,
+            "key": _keys(case, nodes),
+            "cited": _cited(case, nodes, idf),
+        }
         return Piece(arrays={**judged, **scores}, idf=idf, whole=whole, exact=exact)
 
     def add(self, piece: Piece, universe: Universe) -> None:

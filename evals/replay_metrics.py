@@ -44,7 +44,7 @@ def _figure(name: str, ranks: Ranks, gained: Floats, gains: Sequence[int]) -> Fl
         case "recall":
             return found / len(gains)
         case "recall_all":
-            return (found == len(gains)).astype(np.float64)
+            return np.asarray(found == len(gains), dtype=np.float64)
         case "precision":
             return found / k
         case "hit":
