@@ -110,7 +110,7 @@ def test_a_thousand_profiles_in_three_seconds(recorded, clapnq):
     per_profile = min(cpus) / PROFILES
     cached, bare = fresh(clapnq, recipe, profiles[:3])
     print(
-        f"{recipe}: {PROFILES} profiles x {len(recording)} questions: {min(walls):.2f} s wall, {min(cpus):.2f} s of "
+        f"{recipe}: {PROFILES} profiles x {len(recording)} questions: {min(walls):.2f} s, {min(cpus):.2f} s of "
         f"processors; {per_profile * 1000:.2f} ms a profile. The pipeline: {cached:.2f} s a profile with embeddings and "
         f"rerank scores cached ({cached / per_profile:.0f} times as long), {bare:.1f} s without ({bare / per_profile:.0f})"
     )
