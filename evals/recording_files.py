@@ -70,6 +70,8 @@ def load(folder: Path) -> Recording:
         raise RecordingError(f"{folder} is no recording: it has no {HEADER}; make one with `assay record`")
     try:
         body = json.loads((folder / HEADER).read_text(encoding="utf-8"))
+        if not isinstance(body, dict):
+            raise ValueError(f"{HEADER} holds no JSON object")
         if (stored := body.get("format")) != FORMAT:
             newer = isinstance(stored, int) and stored > FORMAT
             remedy = "update assay, or record again" if newer else "record again"

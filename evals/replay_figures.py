@@ -27,14 +27,30 @@ FIGURES = (*DECIDED, *OF_CONFIDENCE, *RETRIEVAL, *CITED)
 """What a replay knows of ``scoring.summarised``: all but what is read off a model's text."""
 
 
+BLOCK = 512
+"""Profiles at a time: what is sorted and compared on the way stays small however many there are."""
+
+
 def figures(replayed: Replayed) -> dict[str, Floats]:
     """Each of ``FIGURES`` as (P,), NaN where a figure has none. Sources: see the metrics of the same names."""
+    count = len(replayed.profiles)
+    blocks = [_of_block(replayed.of_profiles(slice(at, at + BLOCK))) for at in range(0, count, BLOCK)]
+    found = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]} if blocks else {}
+    return found | {name: _ranked(values)[replayed.ranking_of] for name, values in replayed.retrieval.items()}
+
+
+def _of_block(replayed: Replayed) -> dict[str, Floats]:
     return {
         **_decided(replayed),
         **_of_confidence(replayed),
-        **{name: _mean(values)[replayed.ranking_of] for name, values in replayed.retrieval.items()},
         **{name: _mean(replayed.metric(name)) for name in CITED},
     }
+
+
+def _ranked(values: Floats) -> Floats:
+    """(R,) means of one retrieval metric."""
+    parts = [_mean(values[at : at + BLOCK]) for at in range(0, len(values), BLOCK)]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def _decided(replayed: Replayed) -> dict[str, Floats]:

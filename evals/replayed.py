@@ -59,6 +59,15 @@ class Replayed:
             **{name: getattr(self, name)[:, kept] for name in BY_PROFILE},
         )
 
+    def of_profiles(self, chosen: slice) -> Replayed:
+        """The same of some of the profiles."""
+        return replace(
+            self,
+            profiles=self.profiles[chosen],
+            ranking_of=self.ranking_of[chosen],
+            **{name: getattr(self, name)[chosen] for name in BY_PROFILE},
+        )
+
     def metric(self, name: str) -> Floats:
         """(P, Q) of one metric by its name: of retrieval, or ``citation_precision``, ``citation_recall``,
         ``citation_f1``; NaN where there is nothing to judge.
@@ -89,8 +98,7 @@ class Replayed:
         ``Replayer.trace``.
         """
         metrics = {name: values[self.ranking_of[profile]] for name, values in self.retrieval.items()}
-        one = {name: getattr(self, name)[[profile]] for name in BY_PROFILE}
-        alone = replace(self, ranking_of=self.ranking_of[[profile]], **one)
+        alone = self.of_profiles(slice(profile, profile + 1))
         metrics |= {name: alone.metric(name)[0] for name in replay_figures.CITED}
         return [self._row(profile, number, metrics) for number in range(len(self.cases))]
 
