@@ -198,8 +198,9 @@ def replay(
         recording.check(profile)
         if profile.learned_gate is not None:
             raise RecordingError(
-                f"profile {profile.name!r} judges by a learned gate, which reads the candidates' texts, and many profiles "
-                "are replayed from scores alone; leave its gate out, or choose its cut with `assay tune --gate --coverage`"
+                f"profile {profile.name!r} judges by a learned gate, which reads the candidates' texts, and many "
+                "profiles are replayed from scores alone; leave its gate out, or choose its cut with "
+                "`assay tune --gate --coverage`"
             )
     if recording.header.recipe == "graph":
         return replayed_graph(recording, Replayer(recording).run_graph, profiles, progress=progress)

@@ -136,8 +136,9 @@ def tune(
         dataset=dataset, recipe=None if recipe is None else recipe.value, recording=recording, profile=profile,
         vary=tuple(vary or ()), search=search.value, trials=trials, objectives=tuple(objective or ()),
         constraints=tuple(constraint or ()), promise=promise, tune_split=tune_split, report_split=report_split,
-        folds=folds, variant=(variant or VariantName.near_miss).value, levels=options.split_levels(levels), filters=tuple(filter_ or ()),
-        limit=limit, seed=seed, out=out, surface=surface, db=db, user=user, embedder=embedder,
+        folds=folds, variant=(variant or VariantName.near_miss).value, levels=options.split_levels(levels),
+        filters=tuple(filter_ or ()), limit=limit, seed=seed, out=out, surface=surface, db=db, user=user,
+        embedder=embedder,
     )  # fmt: skip
     text, code = run(request, as_json=json_ or output is OutputFormat.json)
     print(text)
