@@ -6,10 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from workbench.views import ask
+from workbench import settings
+from workbench.views import ask, runs
 
 STYLE = Path(__file__).with_name("style.css")
 ICON = Path(__file__).with_name("icon.svg")
+ASK_STATE = ("dataset", "recipe", "profile", "question", "as_of", "known_at", "levels:", "knob:")
 BRAND = '<div class="assay-brand">Assay<small>what answers are made of</small></div>'
 
 
@@ -18,8 +20,21 @@ def main() -> None:
     st.set_page_config(page_title="Assay", page_icon=ICON, layout="wide")
     st.html(STYLE)
     st.sidebar.html(BRAND)
-    pages = [st.Page(ask.page, title="Ask", icon=":material/forum:", url_path="ask", default=True)]
-    st.navigation(pages).run()
+    if settings.read_only():
+        st.sidebar.caption(settings.READ_ONLY)
+    _keep(ASK_STATE)
+    st.navigation(
+        [
+            st.Page(ask.page, title="Ask", icon=":material/forum:", url_path="ask", default=True),
+            st.Page(runs.page, title="Runs", icon=":material/monitoring:", url_path="runs"),
+        ]
+    ).run()
+
+
+def _keep(names: tuple[str, ...]) -> None:
+    """Streamlit forgets the controls of a page that is left; those of Ask are as they were when one comes back."""
+    for key in [str(key) for key in st.session_state if str(key).startswith(names)]:
+        st.session_state[key] = st.session_state[key]
 
 
 main()
