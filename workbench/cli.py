@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import curves_cli, datasets_cli, export_cli, gate_cli, record_cli, sweep_cli, tune_cli
+from evals import curves_cli, datasets_cli, export_cli, gate_cli, labels_cli, record_cli, sweep_cli, tune_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -79,6 +80,7 @@ assay.command("gate", epilog="Example:  assay gate out/run --baseline evals/base
     gate_cli.gate
 )
 assay.add_typer(gate_cli.baseline, name="baseline")
+assay.add_typer(labels_cli.labels, name="labels")
 
 
 assay.command(
@@ -95,11 +97,17 @@ def app(
     db: options.Db = None,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on this machine")] = 8501,
     headless: Annotated[bool, typer.Option("--headless", help="Do not open a browser")] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="For sharing: nothing can be labelled, brought in or deleted")
+    ] = False,
+    runs: Annotated[
+        Path | None, typer.Option("--runs", help="Folder of evaluations. Default: ASSAY_RUNS, else out")
+    ] = None,
 ) -> None:
     """Open the workbench in a browser (only on this machine)."""
     from workbench.launch import launch
 
-    launch(db, port=port, headless=headless)
+    launch(db, port=port, headless=headless, read_only=read_only, runs=runs)
 
 
 @assay.command(epilog="Example:  assay profiles brain --profile default > mine.toml")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
+from core.errors import DataError
 from core.ingest.embed import embed_missing
 from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
 from core.profile import Profile
 from core.records import LEVELS, Dataset
-from core.store import default_path
+from core.store import Store, default_path
 from core.text import sentences
 from core.trace import Trace
 from core.workspace import Workspace
+from evals.cases import Case
+from workbench import settings
 from workbench.plain import shortened
 from workbench.state import View
 
@@ -35,6 +38,14 @@ class Example:
     answerable: bool | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """The cases of a data set in the order they came in; ``broken``: why a stored question is no case."""
+
+    cases: Sequence[Case]
+    broken: Mapping[str, str]
+
+
 def workspace() -> Workspace:
     """The workspace of ``ASSAY_DB`` (default ``.assay/assay.db``), opened once and kept.
 
@@ -48,8 +59,9 @@ def workspace() -> Workspace:
     show_spinner="Opening the workspace; the first start also brings in the shipped data set …"
 )
 def _opened(db: str) -> Workspace:
-    opened = Workspace.open(db)
-    ensure_shipped(opened)
+    opened = Workspace.open(db, create=not settings.read_only())
+    if not settings.read_only():
+        ensure_shipped(opened)
     return opened
 
 
@@ -89,6 +101,22 @@ def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) 
 @st.cache_resource(max_entries=KEPT_TRACES, show_spinner=False)
 def _kept(content: str, question: str, settings: tuple[object, ...], _ask: Callable[[], Trace]) -> Trace:
     return _ask()
+
+
+def labelled(store: Store, dataset: Dataset) -> Labelled:
+    """The labelled questions of a data set, read once a revision."""
+    return _labelled(f"{dataset.uid}@{dataset.revision}", store, dataset.dataset_id)
+
+
+@st.cache_resource(max_entries=KEPT_TRACES, show_spinner="Reading the labelled questions …")
+def _labelled(content: str, _store: Store, _dataset_id: int) -> Labelled:
+    cases, broken = [], {}
+    for _, item in _store.cases([_dataset_id]):
+        try:
+            cases.append(Case.from_body(item.body))
+        except DataError as error:
+            broken[item.case_id] = str(error)
+    return Labelled(cases=cases, broken=broken)
 
 
 def levels_of(workspace: Workspace, dataset: Dataset) -> dict[str, int]:

@@ -34,15 +34,26 @@ def command(port: int, *, headless: bool) -> list[str]:
     return [sys.executable, "-m", "streamlit", "run", script, *flags]
 
 
-def environment(db: Path | str | None) -> dict[str, str]:
-    """The variables the app is started with: the database, and where the packages are."""
+def environment(
+    db: Path | str | None, *, read_only: bool = False, runs: Path | str | None = None
+) -> dict[str, str]:
+    """The variables the app is started with: the database, the runs, the mode, and where the packages are."""
     inherited = dict(os.environ)
     paths = [str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])]
     chosen = {"ASSAY_DB": str(Path(db).resolve())} if db is not None else {}
+    chosen |= {"ASSAY_RUNS": str(Path(runs).resolve())} if runs is not None else {}
+    chosen |= {"ASSAY_READ_ONLY": "1"} if read_only else {}
     return inherited | {"PYTHONPATH": os.pathsep.join(paths)} | chosen
 
 
-def launch(db: Path | str | None = None, port: int = 8501, headless: bool = False) -> None:
+def launch(
+    db: Path | str | None = None,
+    port: int = 8501,
+    headless: bool = False,
+    *,
+    read_only: bool = False,
+    runs: Path | str | None = None,
+) -> None:
     """Runs the app until it is stopped.
 
     Raises:
@@ -51,7 +62,8 @@ def launch(db: Path | str | None = None, port: int = 8501, headless: bool = Fals
     _refuse_taken(port)
     print(f"Assay opens at http://{LOOPBACK}:{port} (stop with Ctrl+C)", file=sys.stderr)
     try:
-        with subprocess.Popen(command(port, headless=headless), env=environment(db)) as process:
+        variables = environment(db, read_only=read_only, runs=runs)
+        with subprocess.Popen(command(port, headless=headless), env=variables) as process:
             signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # or the server would outlive us
             code = process.wait()
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import urlencode
 
 from core import clock
 from core import profile as profiles
@@ -72,6 +73,11 @@ def to_query(view: View) -> dict[str, str]:
     }
     changes = {CHANGE + name: str(value) for name, value in view.changes.items()}
     return {key: value for key, value in plain.items() if value} | changes
+
+
+def address(view: View) -> str:
+    """The relative address of a view of Ask, from any page of the app."""
+    return f"./?{urlencode(to_query(view))}"
 
 
 def from_query(params: Mapping[str, str], datasets: Sequence[str]) -> tuple[View, list[str]]:

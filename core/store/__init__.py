@@ -10,6 +10,7 @@ from core.store.connection import Database
 from core.store.datasets import Datasets
 from core.store.embeddings import Embeddings
 from core.store.journals import Journals
+from core.store.labels import Labels
 from core.store.reading import CORPUS_KINDS, Columns, CorpusKind, Reading
 
 __all__ = ["CORPUS_KINDS", "Columns", "CorpusKind", "Store", "default_path"]
@@ -27,6 +28,7 @@ class Store(Datasets, Reading):
         self.database = database
         self.embeddings = Embeddings(database)
         self.journals = Journals(database)
+        self.labels = Labels(database)
         self._hashes = {}
 
     @classmethod

@@ -161,6 +161,23 @@ MIGRATIONS: tuple[str, ...] = (
     );
     """,
     "ALTER TABLE trajectory_step ADD COLUMN inputs TEXT NOT NULL DEFAULT '{}'",
+    """
+    CREATE TABLE label (
+        label_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        dataset_id INTEGER NOT NULL REFERENCES dataset ON DELETE CASCADE,
+        case_id TEXT NOT NULL,
+        labeller TEXT NOT NULL,
+        verdict TEXT NOT NULL CHECK (verdict IN ('correct', 'partly', 'wrong', 'should-abstain')),
+        question TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        citations TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        profile TEXT NOT NULL,
+        note TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    );
+    CREATE INDEX label_by_case ON label (dataset_id, case_id, labeller, label_id);
+    """,
 )
 VERSION = len(MIGRATIONS)
 

@@ -1,0 +1,146 @@
+"""The evaluations there are: folders of `assay eval --out` under one folder, read when they are looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core import profile as profiles
+from core.errors import AssayError
+from core.trace import RECIPES
+from evals.cases import Case
+from evals.compare import Comparison, compare_runs
+from evals.run_folder import Run, load_run
+from workbench import state
+from workbench.state import View
+
+DEPTH = 3
+"""Levels of folders below the folder of runs that are looked into."""
+KEPT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHead:
+    """A finished run without its rows. ``name``: its folder below that of the runs; ``stamp`` changes with its files."""
+
+    name: str
+    folder: Path
+    stamp: tuple[int, ...]
+    written: datetime
+    summary: Mapping[str, Any]
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """How it was made."""
+        found = self.summary.get("manifest")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def datasets(self) -> frozenset[str]:
+        """Names of the data sets it asked."""
+        return frozenset(self.manifest.get("datasets") or ())
+
+    def value(self, figure: str) -> float | None:
+        """A figure's value; None where the run has none."""
+        found = self.summary.get(figure)
+        value = found.get("value") if isinstance(found, dict) else None
+        return float(value) if isinstance(value, int | float) else None
+
+
+def found(folder: Path) -> tuple[list[RunHead], list[str]]:
+    """The finished runs under ``folder``, the latest first, and what is wrong with those that cannot be read."""
+    heads, wrong = [], []
+    for depth in range(1, DEPTH + 1):
+        for file in sorted(folder.glob("/".join(["*"] * depth) + "/summary.json")):
+            try:
+                heads.append(_head(folder, file))
+            except (OSError, ValueError) as error:
+                wrong.append(f"{file}: cannot be read: {error}")
+    return sorted(heads, key=lambda head: (-head.written.timestamp(), head.name)), wrong
+
+
+def opened(head: RunHead) -> Run:
+    """The whole run, read once for each state of its files.
+
+    Raises:
+        DataError: a file of it is damaged; the message says ``file:line``.
+    """
+    return _opened(str(head.folder), head.stamp)
+
+
+def compared(before: RunHead, after: RunHead, figures: Sequence[str]) -> Comparison:
+    """The second run against the first, computed once.
+
+    Raises:
+        AssayError: runs of different data, or nothing in common.
+    """
+    return _compared(
+        (str(before.folder), before.stamp), (str(after.folder), after.stamp), tuple(figures), before, after
+    )
+
+
+def ask_link(manifest: Mapping[str, Any], dataset: str, case: Case) -> str | None:
+    """The address of this case's Trace on Ask, under the recipe and values of a run; None for another system's run."""
+    recipe = manifest.get("recipe")
+    if recipe not in RECIPES:
+        return None
+    wanted = str(manifest.get("profile"))
+    name = wanted if wanted in profiles.shipped() else state.default_profile()
+    try:
+        base = profiles.load(name, recipe)
+    except AssayError:
+        return None
+    values = manifest.get("values") or {}
+    view = View(
+        dataset=dataset,
+        recipe=recipe,
+        profile=name,
+        question=case.question,
+        levels=tuple(manifest.get("levels") or ()),
+        as_of=case.as_of or "",
+        known_at=case.known_at or "",
+        changes=state.differing(base, values if isinstance(values, dict) else {}),
+    )
+    return state.address(view)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the run …")
+def _opened(folder: str, stamp: tuple[int, ...]) -> Run:
+    return load_run(Path(folder))
+
+
+@st.cache_resource(
+    max_entries=KEPT, show_spinner="Comparing, with resampled intervals and permutation tests …"
+)
+def _compared(
+    one: tuple[str, tuple[int, ...]],
+    other: tuple[str, tuple[int, ...]],
+    figures: tuple[str, ...],
+    _before: RunHead,
+    _after: RunHead,
+) -> Comparison:
+    return compare_runs(opened(_before), opened(_after), figures)
+
+
+def _head(root: Path, file: Path) -> RunHead:
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(summary, dict) or not isinstance(summary.get("manifest"), dict):
+        raise ValueError("it has no manifest; run `assay eval` again")
+    folder = file.parent
+    stamp = tuple(
+        (folder / name).stat().st_mtime_ns if (folder / name).is_file() else 0
+        for name in ("summary.json", "rows.jsonl", "failures.jsonl")
+    )
+    return RunHead(
+        name=folder.relative_to(root).as_posix(),
+        folder=folder,
+        stamp=stamp,
+        written=datetime.fromtimestamp(stamp[0] / 1e9, UTC),
+        summary=summary,
+    )
