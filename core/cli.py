@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core import options
+from core.bounded import MAX_SETTINGS, read_whole
 from core.command import run
 from core.errors import UsageError
 from core.ingest.chunk import CHUNK_SIZE
@@ -252,7 +253,7 @@ def inferred_project(store: Store, folder: Path, user_id: str) -> str:
 
 def _project_in(file: Path) -> str:
     try:
-        name = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
+        name = tomllib.loads(read_whole(file, MAX_SETTINGS).decode("utf-8")).get("project")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise UsageError(f'{file}: cannot be read: {error}; it should hold project = "NAME"') from error
     if not isinstance(name, str) or not name:

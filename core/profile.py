@@ -27,6 +27,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from core.bounded import MAX_SETTINGS, read_whole
 from core.errors import NotFoundError, ProfileError, ScoreSpaceError
 from core.gate import stored
 from core.gate.model import LearnedGate
@@ -171,7 +172,7 @@ def _find(name_or_path: str | Path) -> Any:
 def _text(name_or_path: str | Path) -> str:
     path = _find(name_or_path)
     try:
-        return str(path.read_text(encoding="utf-8"))
+        return read_whole(path, MAX_SETTINGS).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ProfileError(
             f"profile {name_or_path}: not UTF-8 at byte {error.start + 1}; save it as UTF-8"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from core.bounded import read_whole
 from core.errors import DataError
 from evals.aggregates import Row
 from evals.formats.lines import parsed
@@ -93,7 +94,7 @@ def json_object(path: Path, text: str) -> dict[str, Any]:
 def read_text(path: Path, otherwise: str) -> str:
     """The text of a file; DataError with ``otherwise`` (what to do) where there is none or it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_whole(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start + 1}") from None
     except OSError as error:

@@ -27,11 +27,9 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core import clock
+from core.bounded import MAX_LINE, lines, too_long
 from core.ingest.items import ArtifactItem, CaseItem, EntityItem, FactItem, Item, LinkItem, NodeItem, Problem
 from core.records import Level
-
-MAX_LINE = 16 * 1024 * 1024
-"""Bytes a line may have."""
 
 
 def _visible(text: str) -> str:
@@ -144,14 +142,10 @@ KINDS = (*_ROWS, "case")
 def read_native(path: Path) -> Iterator[tuple[str, Item | Problem]]:
     """Every line of a native file as ``(file:line, item or problem)``, in order."""
     with path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
+        for number, line in enumerate(lines(file, MAX_LINE), start=1):
             where = f"{path}:{number}"
-            if len(line) > MAX_LINE:
-                yield where, Problem(where=where, what=f"the line is longer than {MAX_LINE} bytes")
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE)
+            if isinstance(line, int):
+                yield where, Problem(where=where, what=too_long(line, MAX_LINE))
             elif line.strip():
                 yield where, _parsed(line, where)
 

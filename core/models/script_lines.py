@@ -23,6 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from core.bounded import read_whole
 from core.errors import DataError
 from core.models.chat import ChatRequest, Outcome
 
@@ -87,7 +88,7 @@ def read_script(path: Path) -> list[ScriptLine]:
         DataError: ``path:line`` and what is wrong with it; or the file cannot be read or holds no line.
     """
     try:
-        rows = path.read_bytes().split(b"\n")
+        rows = read_whole(path).split(b"\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     lines = [_line(row, f"{path}:{number}") for number, row in enumerate(rows, 1) if row.strip()]

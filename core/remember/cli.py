@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core import options
+from core.bounded import read_stream, read_whole
 from core.errors import UsageError
 from core.options import OutputFormat, ReasoningLevel
 from core.records import DEFAULT_DATASET
@@ -141,11 +142,14 @@ def synthesize(
 
 
 def _words(text: str | None, file: Path | None) -> str:
+    from core.remember.request import MAX_TEXT
+
     if (text is None) == (file is None):
         raise UsageError("give the text, - to read it from stdin, or --file FILE; one of them")
     if file is None:
-        return _decoded(sys.stdin.buffer.read(), "stdin") if text == "-" else str(text)
-    return _decoded(file.read_bytes(), str(file))
+        given = read_stream(sys.stdin.buffer, "stdin", MAX_TEXT) if text == "-" else None
+        return str(text) if given is None else _decoded(given, "stdin")
+    return _decoded(read_whole(file, MAX_TEXT), str(file))
 
 
 def _decoded(data: bytes, where: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from core.bounded import MAX_SETTINGS, read_whole
 from core.errors import DataError, UsageError
 from core.service.errors import Refusal
 
@@ -79,7 +80,7 @@ def read_tokens(path: Path) -> Tokens:
         DataError: a line that is none of these, or no token at all. UsageError: the file cannot be read.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_whole(path, MAX_SETTINGS).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as a tokens file: {error}") from error
     users: dict[str, tuple[str, ...]] = {}

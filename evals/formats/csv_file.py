@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from core import clock
+from core.bounded import lines, too_long
 from core.errors import DataError
 from core.ingest.items import CaseItem, Problem
 from evals.cases import Case
@@ -66,17 +67,17 @@ def _rows(file: Path) -> Iterator[tuple[str, CaseItem | Problem]]:
 def _cells(file: Path) -> Iterator[tuple[str, list[str] | Problem]]:
     """Each row by the line it begins at. What is no CSV is said, and the rows after it are read on."""
     numbered = enumerate(_decoded(file), start=1)
-    begun, bad = 0, list[int]()
+    begun, bad = 0, list[tuple[int, str]]()
 
-    def lines() -> Iterator[str]:
+    def numbered_lines() -> Iterator[str]:
         nonlocal begun
-        for number, (line, sound) in numbered:
+        for number, (line, wrong) in numbered:
             begun = begun or number
-            if not sound:
-                bad.append(number)
+            if wrong:
+                bad.append((number, wrong))
             yield line
 
-    reader = csv.reader(lines(), strict=True)
+    reader = csv.reader(numbered_lines(), strict=True)
     while True:
         begun, cells, fault = 0, list[str](), ""
         bad.clear()
@@ -86,25 +87,28 @@ def _cells(file: Path) -> Iterator[tuple[str, list[str] | Problem]]:
             return
         except csv.Error as error:
             fault = f"not CSV: {error}"
-            reader = csv.reader(lines(), strict=True)
-        where = f"{file}:{bad[0] if bad else begun}"
+            reader = csv.reader(numbered_lines(), strict=True)
+        where = f"{file}:{bad[0][0] if bad else begun}"
         if bad:
-            fault = "not UTF-8; save the file as UTF-8"
+            fault = bad[0][1]
         if fault:
             yield where, Problem(where=where, what=fault)
         elif cells:
             yield where, cells
 
 
-def _decoded(file: Path) -> Iterator[tuple[str, bool]]:
-    """Each line with its end, and whether it is UTF-8 (else with the sign for what cannot be read)."""
+def _decoded(file: Path) -> Iterator[tuple[str, str]]:
+    """Each line with its end, and what is wrong with it, if anything (then without what cannot be read)."""
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines):
+        with file.open("rb") as opened:
+            for number, line in enumerate(lines(opened)):
                 try:
-                    yield line.decode("utf-8-sig" if number == 0 else "utf-8"), True
+                    if isinstance(line, int):
+                        yield "\n", too_long(line)
+                    else:
+                        yield line.decode("utf-8-sig" if number == 0 else "utf-8"), ""
                 except UnicodeDecodeError:
-                    yield line.decode("utf-8", "replace"), False
+                    yield line.decode("utf-8", "replace"), "not UTF-8; save the file as UTF-8"
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from error
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
+from core.bounded import MAX_LINE, too_long
+from core.bounded import lines as bounded_lines
 from core.errors import DataError
 from core.ingest.items import Problem
 
@@ -22,24 +24,23 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | Problem]]:
             yield where, _object(line, where)
 
 
-def text_lines(path: Path) -> Iterator[tuple[str, str | Problem]]:
-    """``(file:line, line without its end or problem)``; a cut-off gzip file is a problem at its last line."""
+def text_lines(path: Path, longest: int = MAX_LINE) -> Iterator[tuple[str, str | Problem]]:
+    """``(file:line, line without its end or problem)``; a cut-off gzip file is a problem at its last line, a line of more
+    than ``longest`` bytes is one too."""
     with _open(path) as file:
+        rows = bounded_lines(file, longest)
         number = 0
         while True:
             number += 1
             where = f"{path}:{number}"
             try:
-                line = file.readline()
+                line = next(rows, b"")
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 yield where, Problem(where=where, what=f"the compressed file is cut off or damaged: {error}")
                 return
-            if not line:
+            if line == b"":
                 return
-            try:
-                yield where, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                yield where, Problem(where=where, what=f"not UTF-8 at byte {error.start + 1} of the line")
+            yield where, _decoded(line, where, longest, first=number == 1)
 
 
 def found(folder: Path, *names: str) -> Path:
@@ -52,6 +53,15 @@ def found(folder: Path, *names: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     raise DataError(f"{folder}: expected a file {' or '.join(names)}")
+
+
+def _decoded(line: bytes | int, where: str, longest: int, *, first: bool) -> str | Problem:
+    if isinstance(line, int):
+        return Problem(where=where, what=too_long(line, longest))
+    try:
+        return line.decode("utf-8-sig" if first else "utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        return Problem(where=where, what=f"not UTF-8 at byte {error.start + 1} of the line")
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core import clock
+from core.bounded import read_whole
 from core.errors import DataError
 from core.ingest.items import CaseItem, Item, NodeItem, Problem
 from evals.cases import Case, Gold
@@ -32,7 +33,7 @@ def load(path: Path) -> Iterator[Row]:
     """Conversation by conversation: turns, observations, summaries, questions."""
     file = path / FILE if path.is_dir() else path
     try:
-        conversations = parsed(file.read_text(encoding="utf-8-sig"))
+        conversations = parsed(read_whole(file).decode("utf-8-sig"))
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}; expected LoCoMo's {FILE}") from error
     except ValueError as error:

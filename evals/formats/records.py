@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.bounded import MAX_WHOLE
 from core.errors import DataError
 from core.ingest.items import Item, Problem
 from evals.formats.lines import json_lines, parsed, text_lines
@@ -18,6 +19,7 @@ Placed = tuple[str, Item | Problem]
 FAULTS = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError)
 """What a record of another shape raises."""
 _SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "valid": "dev", "val": "dev", "test": "test"}
+SPLIT = "split the file, or write it as JSON Lines, which may have any length"
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -57,8 +59,11 @@ def records(path: Path) -> Iterator[tuple[str, Record | Problem]]:
 
 def whole_text(path: Path) -> tuple[str, list[Problem]]:
     """All lines of a file; what cannot be read is a problem and ends it."""
-    lines, problems = [], []
-    for _, line in text_lines(path):
+    lines, problems, size = list[str](), list[Problem](), 0
+    for where, line in text_lines(path, MAX_WHOLE):
+        size += len(line) + 1 if isinstance(line, str) else 0
+        if size > MAX_WHOLE:
+            line = Problem(where=where, what=f"more than {MAX_WHOLE} characters up to here; {SPLIT}")
         if isinstance(line, Problem):
             problems.append(line)
             break
@@ -128,7 +133,7 @@ def dropped(file: Path, seen: Counter[str]) -> Iterator[Problem]:
 
 
 def _starts_with(path: Path, mark: str) -> bool:
-    for _, line in text_lines(path):
+    for _, line in text_lines(path, MAX_WHOLE):
         if isinstance(line, Problem):
             return False
         if line.strip():
