@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from core.errors import UsageError
+from core.store.location import resolved
 
 LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +39,7 @@ def environment(db: Path | str | None) -> dict[str, str]:
     """The variables the app is started with: the database, and where the packages are."""
     inherited = dict(os.environ)
     paths = [str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])]
-    chosen = {"ASSAY_DB": str(Path(db).resolve())} if db is not None else {}
+    chosen = {"ASSAY_DB": resolved(db)} if db is not None else {}
     return inherited | {"PYTHONPATH": os.pathsep.join(paths)} | chosen
 
 
