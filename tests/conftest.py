@@ -179,8 +179,8 @@ def postgres() -> Iterable[Server]:
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest) -> Place:
-    """Every test that asks for it runs over each kind of store."""
+def at(request: pytest.FixtureRequest) -> Place:
+    """Where a store lies; every test that asks for it runs over each kind of store."""
     if request.param == "sqlite":
         return lambda path: path
     server: Server = request.getfixturevalue("postgres")
