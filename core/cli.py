@@ -139,7 +139,6 @@ def ask(
     from core.answer.by_model import STAGE
     from core.geo.sphere import MAX_RADIUS_KM
     from core.models.registry import chat as chat_named
-    from core.store.connection import writable
     from core.workspace import Workspace
 
     writer = chat_named(chat)
@@ -149,7 +148,7 @@ def ask(
     with (
         Workspace.open(db, embedder=embedder, create=False, geo=geo) as workspace,
         workspace.journal("query", user_id=user, dataset=dataset, session_id=session)
-        if writer or writable(workspace.store.database.path)
+        if writer or workspace.store.database.writable
         else nullcontext() as journal,
     ):
         trace = workspace.ask(

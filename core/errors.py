@@ -19,6 +19,10 @@ class StoreError(AssayError):
     """A database that cannot be opened, read or written."""
 
 
+class UnstorableError(StoreError):
+    """A value that the database cannot keep; what else there is can be stored."""
+
+
 class ChangedError(StoreError):
     """A dataset that was written to while it was being read; asking again helps."""
 

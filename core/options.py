@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,8 +35,13 @@ class OutputFormat(StrEnum):
 
 
 Db = Annotated[
-    Path | None,
-    typer.Option("--db", help="Database file. Default: ASSAY_DB, else .assay/assay.db", show_default=False),
+    str | None,
+    typer.Option(
+        "--db",
+        help="Database: a file, or postgresql://USER@HOST/DATABASE. Default: ASSAY_DB, else .assay/assay.db",
+        metavar="PATH|URL",
+        show_default=False,
+    ),
 ]
 DatasetName = Annotated[str, typer.Option("--dataset", "-d", help="Dataset name, e.g. main")]
 DatasetPattern = Annotated[

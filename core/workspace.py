@@ -34,6 +34,7 @@ from core.recipes.memory import DEFAULT_LEVELS, memory
 from core.recipes.nearby import with_radius
 from core.records import DEFAULT_DATASET, DEFAULT_USER, LEVELS, Dataset
 from core.store import CorpusKind, Store, default_path
+from core.store.location import index_folder
 from core.trace import Recipe, Trace
 
 RECIPE_FUNCTIONS: dict[Recipe, Callable[[Inquiry], Trace]] = {
@@ -75,17 +76,19 @@ class Workspace:
     ) -> Workspace:
         """Opens (or, unless ``create`` is False, makes) the store at ``db``: ``ASSAY_DB``, else ``.assay/assay.db``.
 
+        ``db`` is a file or the address of a PostgreSQL server (``postgresql://USER@HOST/DATABASE``).
+
         ``embedder`` is a name such as ``minilm`` (the default), ``wordllama`` or ``openai:MODEL``, or an Embedder.
         ``geo`` switches on what resolves places: ``gazetteer``, or a GeoResolver; None: off.
 
         Raises:
-            StoreError: the file cannot be opened. ModelError, UsageError: the embedder or the resolver cannot be had.
+            StoreError: the database cannot be opened. ModelError, UsageError: the embedder or the resolver cannot be had.
         """
         resolver = resolver_named(geo) if isinstance(geo, str) else geo
-        path = Path(db) if db is not None else default_path()
+        path = db if db is not None else default_path()
         store = Store.open(path, create=create)
         model = embedder_named(embedder) if embedder is None or isinstance(embedder, str) else embedder
-        return cls(store, embedder=model, index_dir=path.with_name(path.name + ".index"), geo=resolver)
+        return cls(store, embedder=model, index_dir=index_folder(path), geo=resolver)
 
     def __enter__(self) -> Workspace:
         return self

@@ -91,7 +91,7 @@ def validate(
         raise typer.Exit(FOUND)
 
 
-def stored_contents(pattern: str, db: Path | None, user: str) -> list[Contents]:
+def stored_contents(pattern: str, db: str | None, user: str) -> list[Contents]:
     """The datasets of a name or pattern, read whole."""
     from core.store import Store, default_path
     from evals.contents import contents

@@ -48,7 +48,7 @@ def export(
     print(f"wrote {len(lines) - header} lines to {out}")
 
 
-def _case_lines(pattern: str, to: Target, db: Path | None, user: str) -> Iterator[str]:
+def _case_lines(pattern: str, to: Target, db: str | None, user: str) -> Iterator[str]:
     from evals import export as exports
 
     stored = stored_contents(pattern, db, user)
@@ -67,7 +67,7 @@ def _case_lines(pattern: str, to: Target, db: Path | None, user: str) -> Iterato
     return exports.cases_csv(cases) if to is Target.csv else exports.ragas_samples(stored)
 
 
-def _run_lines(folder: Path, to: Target, db: Path | None, user: str) -> Iterator[str]:
+def _run_lines(folder: Path, to: Target, db: str | None, user: str) -> Iterator[str]:
     from evals import export as exports
 
     rows = _rows(folder / "rows.jsonl")

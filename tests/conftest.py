@@ -15,6 +15,7 @@ from core.ingest.items import Item, NodeItem
 from core.models import background
 from core.text import stems
 from core.workspace import Workspace
+from tests.backends import Place, Server
 from tests.fault_server import KEY, FaultServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,3 +168,20 @@ def tiny_nli(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.save_pretrained(folder)
     BertTokenizerFast.from_pretrained(tiny_bert).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterable[Server]:
+    """A real PostgreSQL server with pgvector."""
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def at(request: pytest.FixtureRequest) -> Place:
+    """Where a store lies; every test that asks for it runs over each kind of store."""
+    if request.param == "sqlite":
+        return lambda path: path
+    server: Server = request.getfixturevalue("postgres")
+    return server.url

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from core.errors import UsageError
+from core.store.location import resolved
 
 LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +41,7 @@ def environment(
     """The variables the app is started with: the database, the runs, the mode, and where the packages are."""
     inherited = dict(os.environ)
     paths = [str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])]
-    chosen = {"ASSAY_DB": str(Path(db).resolve())} if db is not None else {}
+    chosen = {"ASSAY_DB": resolved(db)} if db is not None else {}
     chosen |= {"ASSAY_RUNS": str(Path(runs).resolve())} if runs is not None else {}
     chosen |= {"ASSAY_READ_ONLY": "1"} if read_only else {}
     return inherited | {"PYTHONPATH": os.pathsep.join(paths)} | chosen

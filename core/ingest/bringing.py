@@ -17,6 +17,7 @@ from core.models.registry import embedder as embedder_named
 from core.progress import bar
 from core.render import printable
 from core.store import Store, default_path
+from core.store.location import is_server
 
 Stream = Iterable[tuple[str, Item | Problem]]
 SHOWN_PROBLEMS = 20
@@ -71,7 +72,7 @@ class Brought:
 def bring_in(
     streams: Iterable[tuple[str, Stream]],
     *,
-    db: Path | None,
+    db: Path | str | None,
     user_id: str,
     dry_run: bool = False,
     strict: bool = False,
@@ -101,9 +102,10 @@ def bring_in(
     return Brought(reports=reports, embedded=embedded, dry_run=dry_run)
 
 
-def _opened(path: Path, *, dry_run: bool) -> Store:
+def _opened(path: Path | str, *, dry_run: bool) -> Store:
     """The store; a dry run makes no file."""
-    return Store.open(Path(":memory:") if dry_run and not path.exists() else path)
+    new = dry_run and not is_server(path) and not Path(path).exists()
+    return Store.open(Path(":memory:") if new else path)
 
 
 def _stored(

@@ -92,10 +92,11 @@ def _entity_id(target: Target, name: str) -> int:
     if stored:
         return int(str(stored[0][0]))
     made = target.connection.execute(
-        "INSERT INTO entity (dataset_id, name, normal_name, type, description, updated_at) VALUES (?, ?, ?, ?, '', ?)",
+        "INSERT INTO entity (dataset_id, name, normal_name, type, description, updated_at) VALUES (?, ?, ?, ?, '', ?) "
+        "RETURNING entity_id",
         (target.dataset_id, name, normal, UNTYPED, clock.now()),
     )
-    return int(made.lastrowid or 0)
+    return int(made.fetchall()[0][0])
 
 
 def _artifact_id(target: Target, source: str | None) -> int | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from core.errors import DataError
+from core.errors import DataError, UnstorableError
 from core.ingest.case_rows import store_case
 from core.ingest.graph_rows import store_entity, store_fact
 from core.ingest.items import ArtifactItem, CaseItem, EntityItem, FactItem, Item, LinkItem, NodeItem, Problem
@@ -17,6 +17,7 @@ from core.ingest.outcome import Early, Outcome, Refused, Target
 from core.progress import Progress, quiet
 from core.records import DEFAULT_USER
 from core.store import Store
+from core.store.base import Connection, dataset_scope
 from core.store.datasets import check_name
 
 BATCH = 500
@@ -72,7 +73,7 @@ def ingest(
 
 def _try_out(run: _Run, items: Iterable[tuple[str, Item | Problem]], progress: Progress) -> None:
     try:
-        with run.store.database.transaction() as connection:
+        with run.store.database.transaction(run.scope) as connection:
             run.open(connection)
             run.take(items, progress)
             run.finish()
@@ -90,7 +91,7 @@ def _store_in_batches(
             run.store.ensure_dataset(run.name, run.user_id)
             made = True
         if made:
-            with run.store.database.transaction() as connection:
+            with run.store.database.transaction(run.scope) as connection:
                 run.open(connection)
                 run.take(part, quiet)
                 run.bump(connection)
@@ -98,7 +99,7 @@ def _store_in_batches(
             run.take(part, quiet)
         progress(len(part))
     if made:
-        with run.store.database.transaction() as connection:
+        with run.store.database.transaction(run.scope) as connection:
             run.open(connection)
             run.finish()
             run.bump(connection)
@@ -119,13 +120,18 @@ class _Run:
         self.dirty = False
         self.early: list[tuple[Problem, Item]] = []
 
-    def open(self, connection: sqlite3.Connection) -> None:
+    @property
+    def scope(self) -> str:
+        """What no other writer may overlap."""
+        return dataset_scope(self.name, self.user_id)
+
+    def open(self, connection: Connection) -> None:
         """Finds the dataset's row, which may have been deleted meanwhile."""
         found = "SELECT dataset_id FROM dataset WHERE user_id = ? AND name = ?"
         row = connection.execute(found, (self.user_id, self.name)).fetchone()
         if row is None:
-            insert = "INSERT INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, lower(hex(randomblob(16))), '')"
-            connection.execute(insert, (self.user_id, self.name))
+            insert = "INSERT INTO dataset (user_id, name, uid, created_at) VALUES (?, ?, ?, '')"
+            connection.execute(insert, (self.user_id, self.name, secrets.token_hex(16)))
             row = connection.execute(found, (self.user_id, self.name)).fetchone()
         self.target = Target(
             connection=connection, dataset_id=int(row[0]), dataset_name=self.name, seen=self.seen
@@ -150,7 +156,7 @@ class _Run:
         self._count("link", "added", made)
         self.problems += problems
 
-    def bump(self, connection: sqlite3.Connection) -> None:
+    def bump(self, connection: Connection) -> None:
         """A new revision of the dataset if this transaction changed it."""
         if self.dirty:
             connection.execute(
@@ -177,7 +183,7 @@ class _Run:
         except Early as early:
             connection.execute("ROLLBACK TO item")
             self.early.append((Problem(where=where, what=str(early)), item))
-        except Refused as refusal:
+        except (Refused, UnstorableError) as refusal:
             connection.execute("ROLLBACK TO item")
             self.problems.append(Problem(where=where, what=str(refusal)))
         connection.execute("RELEASE item")

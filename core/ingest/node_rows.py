@@ -36,10 +36,10 @@ def store_artifact(target: Target, item: ArtifactItem) -> Outcome:
     else:
         made = target.connection.execute(
             """INSERT INTO artifact (title, text, session, valid_at, content_hash, created_at, dataset_id, source)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING artifact_id""",
             (*values, clock.now(), *key),
         )
-        artifact_id = int(made.lastrowid or 0)
+        artifact_id = int(made.fetchall()[0][0])
     _store_chunks(target, item, artifact_id)
     return "updated" if stored else "added"
 
@@ -179,5 +179,5 @@ def _fault(child: str, parent: str, child_row: tuple[int, str], parent_row: tupl
 
 
 def _insert(target: Target, child: int, parent: int) -> bool:
-    sql = "INSERT OR IGNORE INTO node_link (child, parent) VALUES (?, ?)"
+    sql = "INSERT INTO node_link (child, parent) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return target.connection.execute(sql, (child, parent)).rowcount > 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
+
+from core.store.base import Connection
 
 Outcome = Literal["added", "updated", "unchanged"]
 
@@ -23,7 +24,7 @@ class Early(Refused):
 class Target:
     """An open transaction on one dataset. ``seen`` maps (kind, key) to the content hash seen in this input."""
 
-    connection: sqlite3.Connection
+    connection: Connection
     dataset_id: int
     dataset_name: str
     seen: dict[tuple[str, str], str]

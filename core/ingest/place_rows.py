@@ -11,6 +11,7 @@ from core.ingest.items import EntityItem
 from core.ingest.outcome import Outcome, Target
 from core.records import Dataset
 from core.store import Store
+from core.store.base import dataset_scope
 from core.trace import Anchor, Trace
 
 PLACE = "place"
@@ -46,7 +47,7 @@ def store_places(store: Store, dataset: Dataset, anchors: Iterable[Anchor]) -> d
     An entity of that name with coordinates keeps them; one of a place's type without gets them; else the place becomes an
     entity of its own. The dataset's revision grows only if something is new. Empty for a dataset deleted meanwhile.
     """
-    with store.database.transaction() as connection:
+    with store.database.transaction(dataset_scope(dataset.name, dataset.user_id)) as connection:
         target = Target(
             connection=connection, dataset_id=dataset.dataset_id, dataset_name=dataset.name, seen={}
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from core.remember.texts import Vectors, titled
 from core.remember.windows import By, Made, Window, common
 from core.remember.write import bump
 from core.store import Store
+from core.store.base import Connection, dataset_scope
 
 _PREFIX: dict[By, str] = {"source": "notes", "topic": "topics"}
 _TURN = re.compile(r"(notes|topics)-([0-9a-f]{12})\.([mx])\d+")
@@ -76,7 +76,7 @@ def write_notes(store: Store, batch: Batch, vectors: Vectors) -> tuple[int, int]
     """Stores the notes in one transaction; how many notes and links are new. A window that somebody else made notes of
     meanwhile is passed over, and so is a note none of whose parents is there any more."""
     added = links = 0
-    with store.database.transaction() as connection:
+    with store.database.transaction(_scope(batch.dataset)) as connection:
         target = _target(batch.dataset, connection)
         there = {
             (kept.key, kept.by_model) for kept in kept_notes(store, batch.dataset, batch.level, batch.by)
@@ -97,7 +97,7 @@ def remove_notes(store: Store, dataset: Dataset, node_ids: Collection[str]) -> i
     """Takes away notes made here, and the syntheses made here of them; how many there were."""
     if not node_ids:
         return 0
-    with store.database.transaction() as connection:
+    with store.database.transaction(_scope(dataset)) as connection:
         target = _target(dataset, connection)
         above = target.rows(
             """SELECT c.node_id, c.turn FROM node_link l JOIN node c ON c.row_id = l.child
@@ -114,7 +114,11 @@ def remove_notes(store: Store, dataset: Dataset, node_ids: Collection[str]) -> i
     return done.rowcount
 
 
-def _target(dataset: Dataset, connection: sqlite3.Connection) -> Target:
+def _scope(dataset: Dataset) -> str:
+    return dataset_scope(dataset.name, dataset.user_id)
+
+
+def _target(dataset: Dataset, connection: Connection) -> Target:
     same = "SELECT 1 FROM dataset WHERE dataset_id = ? AND uid = ?"
     if not connection.execute(same, (dataset.dataset_id, dataset.uid)).fetchone():
         raise NotFoundError(f"dataset {dataset.name!r} was deleted while notes were made; nothing was stored")

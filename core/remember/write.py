@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from core.remember.resolve import Resolved
 from core.remember.supersede import Closing
 from core.remember.texts import Vectors
 from core.store import Store
+from core.store.base import Connection, dataset_scope
 from core.store.datasets import ensure_within
 
 
@@ -59,7 +59,7 @@ def stored(store: Store, dataset: Dataset | None, artifact: ArtifactItem) -> Sto
         """SELECT artifact_id, content_hash, (SELECT count(*) FROM chunk c WHERE c.artifact_id = a.artifact_id),
                   (SELECT count(*) FROM fact f WHERE f.artifact_id = a.artifact_id),
                   (SELECT count(*) FROM (SELECT source_id FROM fact f WHERE f.artifact_id = a.artifact_id
-                                         UNION SELECT target_id FROM fact f WHERE f.artifact_id = a.artifact_id))
+                                         UNION SELECT target_id FROM fact f WHERE f.artifact_id = a.artifact_id) AS ends)
            FROM artifact a WHERE dataset_id = ? AND source = ?""",
         (dataset.dataset_id, artifact.source),
     )
@@ -81,7 +81,7 @@ def write(store: Store, draft: Draft, vectors: Vectors) -> tuple[int, int]:
     Raises:
         ChangedError: the dataset is not as it was read. StoreError: it cannot be written. Nothing was written then.
     """
-    with store.database.transaction() as connection:
+    with store.database.transaction(dataset_scope(draft.dataset, draft.user_id)) as connection:
         dataset = ensure_within(connection, draft.dataset, draft.user_id)
         if (draft.read is None and dataset.revision) or (draft.read is not None and draft.read != dataset):
             raise ChangedError
@@ -98,7 +98,7 @@ def write(store: Store, draft: Draft, vectors: Vectors) -> tuple[int, int]:
     return artifact_id, superseded
 
 
-def bump(connection: sqlite3.Connection, dataset_id: int) -> None:
+def bump(connection: Connection, dataset_id: int) -> None:
     """A new revision of the dataset."""
     connection.execute("UPDATE dataset SET revision = revision + 1 WHERE dataset_id = ?", (dataset_id,))
 
@@ -146,10 +146,10 @@ def _entity(target: Target, entity: Resolved, now: str) -> int:
         return entity.entity_id
     made = target.connection.execute(
         """INSERT INTO entity (dataset_id, name, normal_name, type, description, updated_at)
-           VALUES (?, ?, ?, ?, ?, ?)""",
+           VALUES (?, ?, ?, ?, ?, ?) RETURNING entity_id""",
         (target.dataset_id, entity.name, normal_name(entity.name), entity.type, entity.description, now),
     )
-    return int(made.lastrowid or 0)
+    return int(made.fetchall()[0][0])
 
 
 def _fact(target: Target, fact: NewFact, rows: Sequence[int], artifact_id: int, draft: Draft) -> None:

@@ -1,24 +1,21 @@
-"""The store: everything acknowledged is in one SQLite file and survives a kill; indexes are derived from it."""
+"""The store: everything acknowledged is in one SQLite file, or on a PostgreSQL server, and survives a kill; indexes are
+derived from it."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import TracebackType
 
-from core.store.connection import Database
+from core.store.base import Database
+from core.store.connection import SqliteDatabase
 from core.store.datasets import Datasets
 from core.store.embeddings import Embeddings
 from core.store.journals import Journals
 from core.store.labels import Labels
+from core.store.location import default_path, is_server
 from core.store.reading import CORPUS_KINDS, Columns, CorpusKind, Reading
 
 __all__ = ["CORPUS_KINDS", "Columns", "CorpusKind", "Store", "default_path"]
-
-
-def default_path() -> Path:
-    """``ASSAY_DB``, else ``.assay/assay.db`` in the working folder."""
-    return Path(os.environ.get("ASSAY_DB") or Path(".assay") / "assay.db")
 
 
 class Store(Datasets, Reading):
@@ -32,13 +29,17 @@ class Store(Datasets, Reading):
         self._hashes = {}
 
     @classmethod
-    def open(cls, path: Path, *, create: bool = True) -> Store:
-        """Opens the store at ``path``, making it (and its folder) unless ``create`` is False.
+    def open(cls, path: Path | str, *, create: bool = True) -> Store:
+        """Opens the store at ``path`` (a file or a ``postgresql://`` address), making it unless ``create`` is False.
 
         Raises:
             StoreError: it cannot be opened, is damaged, is no Assay database or of a newer version.
         """
-        return cls(Database(path, create=create))
+        if is_server(path):
+            from core.store.postgres import PostgresDatabase
+
+            return cls(PostgresDatabase(str(path), create=create))
+        return cls(SqliteDatabase(Path(path), create=create))
 
     def __enter__(self) -> Store:
         return self

@@ -6,18 +6,19 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StoreError
+from core.store.base import ROWS, WHOLE, Connection, Result
 from core.store.schema import migrate
 
 BUSY_SECONDS = 60
 """How long a writer waits for another one before giving up."""
 
 
-class Database:
+class SqliteDatabase:
     """Opens connections lazily, one for each thread that asks, and closes them all."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -75,8 +76,23 @@ class Database:
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: {_advice(error)}") from error
 
+    @property
+    def place(self) -> str:
+        """The file's path."""
+        return str(self.path)
+
+    @property
+    def writable(self) -> bool:
+        """Whether this process may write the database and the files beside it."""
+        return writable(self.path)
+
+    def write(self, work: Callable[[Connection], Result], scope: str = ROWS) -> Result:
+        """``work`` in a transaction. A file has one writer at a time, who never loses against another."""
+        with self.transaction(scope) as connection:
+            return work(connection)
+
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, scope: str = WHOLE) -> Iterator[sqlite3.Connection]:
         """One write: all of it or nothing, acknowledged when the block ends."""
         with self.errors():
             connection = self.connection()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -13,7 +12,7 @@ from core import clock
 from core.errors import NotFoundError, UsageError
 from core.ingest.items import CaseItem
 from core.records import DEFAULT_USER, LEVELS, Dataset
-from core.store.connection import Database
+from core.store.base import Connection, Database, dataset_scope
 
 MAX_NAME = 200
 _TABLES = {"artifacts": "artifact", "chunks": "chunk", "entities": "entity", "facts": "fact", "nodes": "node",
@@ -75,13 +74,13 @@ class Datasets:
     def ensure_dataset(self, name: str, user_id: str = DEFAULT_USER) -> Dataset:
         """The dataset of that name, made if it does not exist. Raises UsageError for what is no name."""
         check_name(name)
-        with self.database.transaction() as connection:
+        with self.database.transaction(dataset_scope(name, user_id)) as connection:
             return ensure_within(connection, name, user_id)
 
     def delete_dataset(self, name: str, user_id: str = DEFAULT_USER) -> None:
         """Deletes the dataset with all it holds; cached embeddings stay."""
         found = self.dataset(name, user_id)
-        with self.database.transaction() as connection:
+        with self.database.transaction(dataset_scope(name, user_id)) as connection:
             connection.execute("DELETE FROM dataset WHERE dataset_id = ?", (found.dataset_id,))
 
     def counts(self, dataset_id: int) -> dict[str, int]:
@@ -131,7 +130,7 @@ class Datasets:
         return f"no dataset {name!r}: {there}; `assay ingest PATH --dataset NAME` makes one"
 
 
-def ensure_within(connection: sqlite3.Connection, name: str, user_id: str) -> Dataset:
+def ensure_within(connection: Connection, name: str, user_id: str) -> Dataset:
     """The dataset of that name, made if it does not exist, as a part of an open transaction."""
     connection.execute(  # no INSERT OR IGNORE, which would use up a number where there is nothing to insert
         """INSERT INTO dataset (user_id, name, uid, created_at) SELECT ?1, ?2, ?3, ?4

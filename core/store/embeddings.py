@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import StoreError
-from core.store.connection import Database
+from core.store.base import Connection, Database
 
 
 class Embeddings:
@@ -50,12 +49,11 @@ class Embeddings:
         Raises:
             StoreError: a vector is not finite, or the shapes do not fit.
         """
-        with self._database.transaction() as connection:
-            self.put_within(connection, model_id, hashes, vectors)
+        self._database.write(lambda connection: self.put_within(connection, model_id, hashes, vectors))
 
     @staticmethod
     def put_within(
-        connection: sqlite3.Connection, model_id: str, hashes: Sequence[str], vectors: NDArray[np.float32]
+        connection: Connection, model_id: str, hashes: Sequence[str], vectors: NDArray[np.float32]
     ) -> None:
         """``put`` as a part of an open transaction."""
         array = np.ascontiguousarray(vectors, dtype="<f4")
@@ -65,8 +63,14 @@ class Embeddings:
             )
         if not np.isfinite(array).all():
             raise StoreError(f"model {model_id} gave a vector that is not finite; it was not stored")
-        rows = [(model_id, key, vector.tobytes()) for key, vector in zip(hashes, array, strict=True)]
-        connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)", rows)
+        rows = {key: (model_id, key, vector.tobytes()) for key, vector in zip(hashes, array, strict=True)}
+        connection.executemany(
+            """INSERT INTO embedding VALUES (?, ?, ?)
+               ON CONFLICT (model_id, text_hash) DO UPDATE SET vector = excluded.vector""",
+            [
+                rows[key] for key in sorted(rows)
+            ],  # two writers of the same rows in one order cannot block each other
+        )
 
     def count(self, model_id: str) -> int:
         """How many vectors of a model there are."""

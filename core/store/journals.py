@@ -12,7 +12,7 @@ from core import clock
 from core.errors import NotFoundError
 from core.journal import Inference, Journal
 from core.models.chat import Usage
-from core.store.connection import Database
+from core.store.base import Connection, Database
 
 EVENTS = logging.getLogger("assay.events")
 """Every saved call is also said here, as one line of JSON."""
@@ -63,7 +63,8 @@ class Journals:
             "cost_usd": _total([cost(one.model, one.usage) for one in journal.inferences]),
         }
         body = json.dumps(event, ensure_ascii=False, sort_keys=True, allow_nan=False)
-        with self._database.transaction() as connection:
+
+        def keep(connection: Connection) -> None:
             connection.execute(
                 f"INSERT INTO trajectory ({_TRAJECTORY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", head
             )
@@ -92,6 +93,8 @@ class Journals:
                 "INSERT INTO event (name, user_id, body, created_at) VALUES (?, ?, ?, ?)",
                 (journal.kind, journal.user_id, body, clock.now()),
             )
+
+        self._database.write(keep)
         EVENTS.info(body)
 
     def inferences(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.geo.sphere import Box
 from core.records import Artifact, Chunk, Entity, Fact, Node, NodeLink
-from core.store.connection import Database
+from core.store.base import Database
 
 CorpusKind = Literal["node", "chunk", "summary", "entity", "fact"]
 EVERY_ROW = 2**63 - 1
@@ -45,7 +45,7 @@ _COLUMNS: dict[CorpusKind, str] = {
     "fact": f"""SELECT fact_id, f.dataset_id, coalesce(a.source, ''), NULL, NULL, NULL FROM fact f
                 LEFT JOIN artifact a USING (artifact_id) WHERE f.dataset_id {_IN} ORDER BY 1""",
 }
-_TITLED = "CASE WHEN {0}.title = '' THEN {1}.text ELSE {0}.title || char(10) || {1}.text END"
+_TITLED = "CASE WHEN {0}.title = '' THEN {1}.text ELSE {0}.title || '\n' || {1}.text END"
 _TEXTS: dict[CorpusKind, str] = {
     "node": f"SELECT {_TITLED.format('n', 'n')} FROM node n WHERE dataset_id {_IN} AND row_id <= ? ORDER BY row_id",
     "chunk": f"""SELECT {_TITLED.format("a", "c")} FROM chunk c JOIN artifact a USING (artifact_id)
@@ -98,7 +98,7 @@ class Reading:
         """How many texts of all kinds there are: what an embedding of everything goes through."""
         wanted = (_json(dataset_ids), EVERY_ROW)
         return sum(
-            int(str(self.database.rows(f"SELECT count(*) FROM ({sql})", wanted)[0][0]))
+            int(str(self.database.rows(f"SELECT count(*) FROM ({sql}) AS counted", wanted)[0][0]))
             for sql in _TEXTS.values()
         )
 

@@ -1,4 +1,7 @@
-"""The tables, and the forward migrations that make them. A migration is never edited, only followed by another."""
+"""The tables, and the forward migrations that make them. A migration is never edited, only followed by another.
+
+They are written for SQLite; ``core.store.dialect.table`` says what each of their words is on PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -196,7 +199,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         if version == 0:
             _refuse_foreign(connection, path)
         for step in range(version, VERSION):
-            for statement in _statements(MIGRATIONS[step]):
+            for statement in statements(MIGRATIONS[step]):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
@@ -225,5 +228,6 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _statements(script: str) -> list[str]:
+def statements(script: str) -> list[str]:
+    """The statements of a migration."""
     return [statement for statement in (part.strip() for part in script.split(";")) if statement]

@@ -14,11 +14,12 @@ from hypothesis.extra.numpy import arrays
 from core.errors import StoreError
 from core.store import Store
 from core.store.embeddings import Embeddings
+from tests.backends import Place
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embeddings]:
-    with Store.open(tmp_path_factory.mktemp("cache") / "a.db") as store:
+def cache(tmp_path_factory: pytest.TempPathFactory, at: Place) -> Iterator[Embeddings]:
+    with Store.open(at(tmp_path_factory.mktemp("cache") / "a.db")) as store:
         yield store.embeddings
 
 
@@ -40,8 +41,8 @@ def test_vectors_come_back_bit_by_bit(vectors: np.ndarray, cache: Embeddings) ->
         assert found[key].tobytes() == vectors[row].astype("<f4").tobytes()
 
 
-def test_a_vector_belongs_to_its_model_and_can_be_replaced(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a.db") as store:
+def test_a_vector_belongs_to_its_model_and_can_be_replaced(tmp_path: Path, at: Place) -> None:
+    with Store.open(at(tmp_path / "a.db")) as store:
         cache = store.embeddings
         cache.put("one", ["h"], np.array([[1, 2]], dtype=np.float32))
         assert cache.get("two", ["h"]) == {}
@@ -51,7 +52,7 @@ def test_a_vector_belongs_to_its_model_and_can_be_replaced(tmp_path: Path) -> No
         assert (cache.count("one"), cache.count("two"), cache.count("three")) == (1, 2, 0)
         assert cache.known("two", ["g", "h", "x"]) == {"g", "h"}
         assert cache.get("one", ["h"])["h"].tolist() == [7, 8]
-    with Store.open(tmp_path / "a.db") as store:  # and it was acknowledged
+    with Store.open(at(tmp_path / "a.db")) as store:  # and it was acknowledged
         assert store.embeddings.get("two", ["g"])["g"].tolist() == [5, 6]
 
 
@@ -76,10 +77,10 @@ def test_shapes_that_do_not_fit_are_refused(shape: tuple[int, ...], cache: Embed
     assert cache.count("shape") == 0
 
 
-def test_thousands_are_asked_for_at_once(tmp_path: Path) -> None:
+def test_thousands_are_asked_for_at_once(tmp_path: Path, at: Place) -> None:
     hashes = [f"{n:064x}" for n in range(5_000)]
     vectors = np.arange(5_000, dtype=np.float32)[:, None]
-    with Store.open(tmp_path / "a.db") as store:
+    with Store.open(at(tmp_path / "a.db")) as store:
         store.embeddings.put("m", hashes, vectors)
         found = store.embeddings.get("m", hashes)
         assert [found[key][0] for key in hashes] == list(range(5_000))

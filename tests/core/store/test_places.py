@@ -12,6 +12,7 @@ from core.geo.sphere import Box, boxes, haversine_km
 from core.ingest.ingestor import ingest
 from core.ingest.items import EntityItem
 from core.store import Store
+from tests.backends import Place
 
 rng = np.random.default_rng(7)
 POINTS = [
@@ -21,13 +22,13 @@ POINTS = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(tmp_path_factory: pytest.TempPathFactory, at: Place) -> Iterator[Store]:
     items = [
         EntityItem(name=f"P{n}", type="place", latitude=lat, longitude=lon)
         for n, (lat, lon) in enumerate(POINTS)
     ]
     nowhere = EntityItem(name="Nowhere", type="person")
-    with Store.open(tmp_path_factory.mktemp("places") / "a.db") as opened:
+    with Store.open(at(tmp_path_factory.mktemp("places") / "a.db")) as opened:
         ingest(opened, "main", [(str(n), item) for n, item in enumerate([*items, nowhere])])
         ingest(opened, "else", [("x", items[0])])
         yield opened

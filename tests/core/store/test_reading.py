@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from core.ingest.ingestor import ingest
 from core.ingest.items import ArtifactItem, EntityItem, FactItem, Item, NodeItem
 from core.store import CORPUS_KINDS, CorpusKind, Store
+from tests.backends import Place
 
 ITEMS: list[Item] = [
     ArtifactItem(source="b", title="Title B", text="Second in name. First in row.", session="s2", summary="Sum B",
@@ -27,8 +26,8 @@ ITEMS: list[Item] = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store.open(tmp_path_factory.mktemp("read") / "a.db") as opened:
+def store(tmp_path_factory: pytest.TempPathFactory, at: Place) -> Iterator[Store]:
+    with Store.open(at(tmp_path_factory.mktemp("read") / "a.db")) as opened:
         for name in ("one", "two", "one"):  # the second "one" changes nothing
             ingest(opened, name, [(str(n), item) for n, item in enumerate(ITEMS)])
         ingest(opened, "one", [("x", NodeItem(level="L0", text="Late.", source="log", turn="t2"))])
@@ -44,10 +43,9 @@ def plain(store: Store, kind: CorpusKind, dataset_ids: list[int]) -> list[tuple[
     table, key = {"summary": ("chunk", "chunk_id"), "node": ("node", "row_id")}.get(
         kind, (kind, f"{kind}_id")
     )
-    with closing(sqlite3.connect(store.database.path)) as connection:
-        marks = ", ".join(map(str, dataset_ids))
-        sql = f"SELECT {key} FROM {table} WHERE dataset_id IN ({marks})"  # noqa: S608
-        ids = sorted(row[0] for row in connection.execute(sql))
+    marks = ", ".join(map(str, dataset_ids))
+    sql = f"SELECT {key} FROM {table} WHERE dataset_id IN ({marks})"  # noqa: S608
+    ids = sorted(int(str(row[0])) for row in store.database.rows(sql))
     rows: list[tuple[int, str, str | None, str]] = []
     for row in ids:
         if kind == "node":
@@ -98,8 +96,8 @@ def test_places_in_a_run_come_along(store: Store) -> None:
     ]
 
 
-def test_a_kind_without_rows_has_empty_columns(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a.db") as empty:
+def test_a_kind_without_rows_has_empty_columns(tmp_path: Path, at: Place) -> None:
+    with Store.open(at(tmp_path / "a.db")) as empty:
         dataset = empty.ensure_dataset("main").dataset_id
         for kind in CORPUS_KINDS:
             columns = empty.columns(kind, [dataset])
@@ -150,8 +148,8 @@ FACTS = [
 
 
 @pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store.open(tmp_path_factory.mktemp("facts") / "a.db") as opened:
+def facts(tmp_path_factory: pytest.TempPathFactory, at: Place) -> Iterator[Store]:
+    with Store.open(at(tmp_path_factory.mktemp("facts") / "a.db")) as opened:
         report = ingest(opened, "main", [(str(n), item) for n, item in enumerate(FACTS)])
         assert report.problems == ()
         ingest(opened, "other", [("x", known("foreign", 9))])
@@ -193,16 +191,16 @@ def test_facts_around_an_entity(filters: dict[str, object], expected: str, facts
     assert around(facts, **filters) == expected.split()  # type: ignore[arg-type]
 
 
-def test_superseded_facts_do_not_use_up_the_cap(tmp_path: Path) -> None:
+def test_superseded_facts_do_not_use_up_the_cap(tmp_path: Path, at: Place) -> None:
     items = [known(f"old{n}", 20, expired=21) for n in range(50)] + [known(f"live{n}", 2) for n in range(5)]
-    with Store.open(tmp_path / "a.db") as store:
+    with Store.open(at(tmp_path / "a.db")) as store:
         ingest(store, "main", [("x", item) for item in items])
         assert around(store, 5) == ["live4", "live3", "live2", "live1", "live0"]
 
 
-def test_facts_around_thousands_of_entities(tmp_path: Path) -> None:
+def test_facts_around_thousands_of_entities(tmp_path: Path, at: Place) -> None:
     items = [known("has", 1 + n % 28, ends=("hub", f"part {n}")) for n in range(2_500)]
-    with Store.open(tmp_path / "a.db") as store:
+    with Store.open(at(tmp_path / "a.db")) as store:
         ingest(store, "main", [("x", item) for item in items])
         dataset = store.dataset("main").dataset_id
         entities = store.all_entities([dataset])
@@ -220,9 +218,9 @@ def test_facts_around_thousands_of_entities(tmp_path: Path) -> None:
 
 
 def test_recent_entities_are_the_latest_with_ties_by_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: Place
 ) -> None:
-    with Store.open(tmp_path / "a.db") as store:
+    with Store.open(at(tmp_path / "a.db")) as store:
         for number, name in ((1, "a"), (3, "b"), (2, "c"), (3, "d")):
             monkeypatch.setattr("core.clock.now", lambda number=number: day(number))
             ingest(store, "main", [("x", EntityItem(name=name, type="t"))])
