@@ -38,7 +38,7 @@ class GateRequest:
     repeats: int = REPEATS
     seed: int = 0
     out: Path | None = None
-    db: Path | None = None
+    db: Path | str | None = None
     user: str = USER
     embedder: str | None = None
 

@@ -91,7 +91,7 @@ def export(
         print(f"left out, as labellers differ: {printable(case_id)}")
 
 
-def _read(dataset: str, db: Path | None, user: str) -> tuple[Contents, list[Label]]:
+def _read(dataset: str, db: Path | str | None, user: str) -> tuple[Contents, list[Label]]:
     from core.store import Store, default_path
     from evals.contents import contents
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from core import clock
 from core.errors import UsageError
-from core.store.connection import Database
+from core.store.base import Database
 
 Verdict = Literal["correct", "partly", "wrong", "should-abstain"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -102,11 +102,11 @@ def _decoded(file: Path) -> Iterator[tuple[str, str]]:
     try:
         with file.open("rb") as opened:
             for number, line in enumerate(lines(opened)):
+                if isinstance(line, int):
+                    yield "\n", too_long(line)
+                    continue
                 try:
-                    if isinstance(line, int):
-                        yield "\n", too_long(line)
-                    else:
-                        yield line.decode("utf-8-sig" if number == 0 else "utf-8"), ""
+                    yield line.decode("utf-8-sig" if number == 0 else "utf-8"), ""
                 except UnicodeDecodeError:
                     yield line.decode("utf-8", "replace"), "not UTF-8; save the file as UTF-8"
     except OSError as error:

@@ -28,7 +28,7 @@ STORE = "chunks.db"
 class Corpora:
     """Opens a workspace for each arm; workspaces and models are kept, so that what arms share is done once."""
 
-    def __init__(self, db: Path | None, out: Path, dataset: str, user: str, embedder: str | None) -> None:
+    def __init__(self, db: Path | str | None, out: Path, dataset: str, user: str, embedder: str | None) -> None:
         self._db, self._out, self._dataset, self._user = db, out, dataset, user
         self._embedder = embedder
         self._models: dict[str, Embedder] = {}
@@ -61,7 +61,7 @@ class Corpora:
             embed_missing(workspace.store, model, ids, progress=progress)
         return workspace, dataset
 
-    def _path(self, own: bool) -> Path | None:
+    def _path(self, own: bool) -> Path | str | None:
         return self._out / STORE if own else self._db
 
     def _workspace(self, model: Embedder, own: bool) -> Workspace:

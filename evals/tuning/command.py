@@ -63,7 +63,7 @@ class Request:
     seed: int = 0
     out: Path | None = None
     surface: Path | None = None
-    db: Path | None = None
+    db: Path | str | None = None
     user: str = USER
     embedder: str | None = None
 
