@@ -190,7 +190,9 @@ def test_a_superseded_fact_has_a_successor_from_that_day() -> None:
             for end in (row["subject"], row["object"])
             if row["created_at"] == old["expired_at"]
         }
-        assert {(old["subject"], old["relation"]), (old["object"], old["relation"])} & later, old["description"]
+        assert {(old["subject"], old["relation"]), (old["object"], old["relation"])} & later, old[
+            "description"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -289,7 +291,9 @@ def test_what_others_own_is_not_told_here(other: str) -> None:
     folder = DATASETS / other
     here = [row["text"] for row in (*rows("artifact"), *rows("node"))]
     here += [row["description"] for row in (*rows("entity"), *rows("fact"))]
-    assert not {row["source"] for row in rows("artifact", folder)} & {row["source"] for row in rows("artifact")}
+    assert not {row["source"] for row in rows("artifact", folder)} & {
+        row["source"] for row in rows("artifact")
+    }
     for row in rows("case", folder):
         for cited in row.get("citations", ()):
             assert not any(cited["quote"] in text for text in here), row["case_id"]
