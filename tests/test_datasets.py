@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import fields
 from itertools import combinations
@@ -16,6 +17,8 @@ from core import clock
 from core.ingest.items import ArtifactItem, EntityItem, FactItem, NodeItem
 from core.records import LEVELS
 from evals.cases import Case, Gold
+from evals.datasets_cli import findings_of_path
+from evals.validate import ABOUT
 
 DATASETS = Path(__file__).parents[1] / "datasets"
 MERIDIAN = DATASETS / "meridian"
@@ -283,6 +286,92 @@ def test_it_is_large_enough_to_tell_figures_apart() -> None:
     labelled = counts["case"]
     assert sum(sum(split.values()) for split in labelled.values()) >= 400
     assert all(split["unanswerable"] >= 100 for split in labelled.values())
+
+
+PLANTED = {
+    "a line broken off": (
+        "log.jsonl",
+        '"parents": ["2025-03-04/t5", ',
+        '"parents": ["2025-03-04/t5" ',
+        "input",
+    ),
+    "a parent that is not there": ("log.jsonl", '"2025-03-04/t8", ', '"2025-03-04/t88", ', "links"),
+    "an artifact that is not there": ("log.jsonl", '["policies/money"]', '["policies/honey"]', "links"),
+    "a fact that ends before it begins": (
+        "graph.jsonl",
+        '"valid_at": "2025-03-26", "invalid_at": "2025-04-02"',
+        '"valid_at": "2025-04-26", "invalid_at": "2025-04-02"',
+        "input",
+    ),
+    "a fact of no artifact": (
+        "graph.jsonl",
+        '"artifact": "policies/gifts"',
+        '"artifact": "policies/gift"',
+        "input",
+    ),
+    "a name twice": ("log.jsonl", '"name": "large-uploads-recap"', '"name": "infra-root-causes"', "input"),
+    "a case twice": ("cases.jsonl", '"case_id": "salesforce-seats"', '"case_id": "salesforce-end"', "input"),
+    "a question twice": (
+        "cases.jsonl",
+        "With how many seats does the Salesforce project start?",
+        "how long are raw sensor readings kept",
+        "duplicate-question",
+    ),
+    "a question in both splits": (
+        "cases.jsonl",
+        "With how many seats does the Salesforce project start?",
+        "For how long is access to production given?",
+        "leak-question",
+    ),
+    "evidence in both splits": (
+        "cases.jsonl",
+        '"hides": ["policies/data-retention"]',
+        '"hides": ["policies/money"]',
+        "leak-source",
+    ),
+    "a note over the split": ("log.jsonl", '["policies/gifts"]', '["policies/money"]', "leak-note"),
+    "a note before its source": (
+        "log.jsonl",
+        '"valid_at": "2025-03-05T15:00:00Z"',
+        '"valid_at": "2025-02-05T15:00:00Z"',
+        "note-dates",
+    ),
+    "evidence of nowhere": (
+        "cases.jsonl",
+        '{"source": "policies/contractors"}',
+        '{"source": "policies/contracts"}',
+        "dangling-evidence",
+    ),
+    "a quote that is not there": ("cases.jsonl", '"quote": "We go ahead', '"quote": "We went ahead', "quote"),
+    "a quote elsewhere": ("cases.jsonl", '"start": 620, "end": 775', '"start": 621, "end": 776', "quote"),
+    "another field": (
+        "cases.jsonl",
+        '"case_id": "salesforce-seats", "question"',
+        '"case_id": "salesforce-seats", "query": "", "question"',
+        "shape",
+    ),
+    "a time that is none": ("cases.jsonl", '"as_of": "2024-09-01"', '"as_of": "in September"', "dates"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_an_error_planted_in_it_is_found(name: str, tmp_path: Path) -> None:
+    file, before, after, check = PLANTED[name]
+    for kept in KINDS:
+        shutil.copy(MERIDIAN / kept, tmp_path)
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert before in text
+    (tmp_path / file).write_text(text.replace(before, after, 1), encoding="utf-8")
+    assert check in {finding.check for finding in findings_of_path(tmp_path, None)}
+
+
+def test_every_check_has_an_error_planted_in_it() -> None:
+    assert {check for *_, check in PLANTED.values()} | {"single-class"} == set(ABOUT)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_lies_beside_it_is_sound(other: str) -> None:
+    assert findings_of_path(DATASETS / other, None) == []
 
 
 @pytest.mark.parametrize("other", OTHERS)
