@@ -11,7 +11,7 @@ from evals.cases import Case
 from evals.contents import Contents
 from evals.validate import by_split
 
-SHOWN = 12
+SHOWN = 20
 """Distinct values that are listed; of more, their number is said."""
 UNTOLD = "(not told)"
 

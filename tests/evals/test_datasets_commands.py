@@ -35,7 +35,7 @@ def assay(home: Path) -> Assay:
         }
         command = [sys.executable, "-c", "from workbench.cli import main; main()", *map(str, arguments)]
         return subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=home, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
 
     assert run("ingest", MERIDIAN, "-d", "meridian", "--no-embed").returncode == 0
