@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import DataError
-from core.records import Dataset, Fact
+from core.records import Dataset, Fact, Node
 from core.store import Store
 from evals.cases import Case, Gold
 
@@ -23,6 +23,8 @@ class Contents:
     broken: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    made_from: Sequence[tuple[Node, Node]] = ()
+    """Each note with a node it was made from."""
 
     @property
     def sources(self) -> set[str]:
@@ -51,24 +53,32 @@ def contents(store: Store, dataset: Dataset, places: Mapping[str, str] | None = 
             cases.append(Case.from_body(item.body))
         except DataError as error:
             broken[item.case_id] = str(error)
+    nodes = store.nodes([int(row) for row in store.columns("node", ids).row_ids])
     return Contents(
         name=dataset.name,
-        texts=_texts(store, ids),
+        texts=_texts(store, ids, nodes),
         facts=store.facts([int(row) for row in store.columns("fact", ids).row_ids]),
         cases=cases,
         broken=broken,
         places=dict(places or {}),
         counts=store.counts(dataset.dataset_id),
+        made_from=_made_from(store, ids, nodes),
     )
 
 
-def _texts(store: Store, ids: list[int]) -> dict[tuple[str, str | None], list[str]]:
+def _made_from(store: Store, ids: list[int], nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
+    by_id = {node.node_id: node for node in nodes}
+    notes = [node.node_id for node in nodes if node.level != "L0"]
+    return [(by_id[link.child_id], by_id[link.parent_id]) for link in store.links_from(ids, notes)]
+
+
+def _texts(store: Store, ids: list[int], nodes: Sequence[Node]) -> dict[tuple[str, str | None], list[str]]:
     """Whole documents, and the nodes of turns and notes that are not a part of one."""
     texts: dict[tuple[str, str | None], list[str]] = {
         (artifact.source, None): [artifact.text] for artifact in store.artifacts(ids)
     }
     whole = set(texts)
-    for node in store.nodes([int(row) for row in store.columns("node", ids).row_ids]):
+    for node in nodes:
         if (node.source, node.turn) not in whole:
             texts.setdefault((node.source, node.turn), []).append(node.text)
     return texts

@@ -117,13 +117,16 @@ def of_model(rows: Rows, *, seed: int) -> dict[str, Estimate]:
 def by_kind(rows: Rows, *, seed: int) -> dict[str, dict[str, Estimate]]:
     """For each kind of unanswerable case, by name, the figures of its cases beside all answerable ones.
 
-    ``answered`` is the share of the kind that was answered (false answers), the others are as for all.
+    The kind is the tag ``kind`` where cases carry one (then ``why_unanswerable`` may be a sentence), else
+    ``why_unanswerable``. ``answered`` is the share of the kind that was answered (false answers), the others are as for
+    all.
     """
     answerable = [row for row in rows if row["answerable"] is True]
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["answerable"] is False:
-            kinds.setdefault(row.get("why_unanswerable") or "not stated", []).append(row)
+            kind = (row.get("tags") or {}).get("kind") or row.get("why_unanswerable") or "not stated"
+            kinds.setdefault(kind, []).append(row)
     return {
         kind: {
             "answered": _answered(of_kind, seed=seed),

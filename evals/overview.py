@@ -11,7 +11,7 @@ from evals.cases import Case
 from evals.contents import Contents
 from evals.validate import by_split
 
-SHOWN = 12
+SHOWN = 20
 """Distinct values that are listed; of more, their number is said."""
 UNTOLD = "(not told)"
 
@@ -26,7 +26,7 @@ def overview(dataset: Contents) -> dict[str, Any]:
             split or "": {"cases": len(cases), **_labels(cases)}
             for split, cases in by_split(dataset.cases).items()
         },
-        "unanswerable": dict(Counter(case.why_unanswerable or UNTOLD for case in unanswerable).most_common()),
+        "unanswerable": dict(Counter(map(_why, unanswerable)).most_common()),
         "can_be_hidden": sum(bool(case.hides) for case in unanswerable),
         "evidence": {
             "without_gold": sum(not case.gold and case.answerable is True for case in dataset.cases),
@@ -63,6 +63,11 @@ def to_text(body: Mapping[str, Any]) -> str:
 def _labels(cases: Sequence[Case]) -> dict[str, int]:
     names = {True: "answerable", False: "unanswerable", None: "unknown"}
     return dict(Counter(names[case.answerable] for case in cases))
+
+
+def _why(case: Case) -> str:
+    """The tag ``kind`` where there is one, as in a run's report, else what the case says."""
+    return case.tags.get("kind") or case.why_unanswerable or UNTOLD
 
 
 def _tags(cases: Sequence[Case]) -> dict[str, dict[str, int]]:

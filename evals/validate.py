@@ -97,6 +97,22 @@ def _leaking_sources(dataset: Contents) -> Said:
             yield _place(dataset, list(found.values())[-1]), f"the document {source!r} is evidence in {used}"
 
 
+def _leaking_notes(dataset: Contents) -> Said:
+    used = {source: case for case in dataset.cases if case.split for source in sources_of(case)}
+    for note, parent in dataset.made_from:
+        of_note, of_parent = used.get(note.source), used.get(parent.source)
+        if of_note and of_parent and note.source != parent.source and of_note.split != of_parent.split:
+            what = f"the note {note.name or note.source!r} ({of_note.split}) is made from {parent.source!r}"
+            yield _place(dataset, of_note.case_id), f"{what}, which is evidence in {of_parent.split}"
+
+
+def _early_notes(dataset: Contents) -> Said:
+    for note, parent in dataset.made_from:
+        if note.valid_at and parent.valid_at and note.valid_at < parent.valid_at:
+            what = f"made on {note.valid_at} from {parent.name or parent.source!r} of {parent.valid_at}, which is later"
+            yield f"note {note.name or note.source}", what
+
+
 def _dangling(dataset: Contents) -> Said:
     sources = dataset.sources
     facts = {(fact.source, fact.relation, fact.target) for fact in dataset.facts}
@@ -185,10 +201,12 @@ CHECKS: Mapping[str, Callable[[Contents], Said]] = {
     "duplicate-question": _duplicates,
     "leak-question": _leaking_questions,
     "leak-source": _leaking_sources,
+    "leak-note": _leaking_notes,
     "dangling-evidence": _dangling,
     "quote": _quotes,
     "single-class": _single_class,
     "dates": _dates,
+    "note-dates": _early_notes,
 }
 ABOUT: Mapping[str, str] = {
     INPUT: "lines that cannot be taken: malformed, a wrong type, an id twice",
@@ -197,10 +215,12 @@ ABOUT: Mapping[str, str] = {
     "duplicate-question": "a question asked twice in one split",
     "leak-question": "a question in two splits",
     "leak-source": "a document that is evidence in two splits",
+    "leak-note": "a note of one split that is made from evidence of another",
     "dangling-evidence": "gold evidence that names no stored source, turn or fact",
     "quote": "quotes that do not occur, or not where they are said to stand",
     "single-class": "splits with answerable or unanswerable cases only",
     "dates": "facts that end before they begin, times that are none",
+    "note-dates": "notes that are older than what they were made from",
 }
 """What each check is about."""
 

@@ -9,8 +9,9 @@ entity   name, type, description="", latitude, longitude (both or neither)
 fact     subject, relation, object (names of entities), description="", artifact (a source), valid_at, invalid_at,
          created_at, expired_at
 node     level (L0, L1, L2), text, source, turn, session, position, speaker, name, title="", valid_at,
-         confidence (0 to 1), parents=[] (names or ids of the nodes it was made from)
-link     child, parent (names or ids of nodes)
+         confidence (0 to 1), parents=[] (what it was made from: names or ids of nodes; an artifact by its source,
+         a chunk of a long one by ``source#chunk-2``)
+link     child, parent (named in the same way)
 case     case_id, question and the other fields of a labelled question
 ======== ===========================================================================================================
 

@@ -165,8 +165,19 @@ def _node_row(target: Target, name: str) -> tuple[int, str] | None:
         """SELECT row_id, level FROM node WHERE dataset_id = ?1 AND node_id = ?2
            UNION ALL SELECT row_id, level FROM node WHERE dataset_id = ?1 AND name = ?2 LIMIT 1""",
         target.dataset_id, name,
-    )  # fmt: skip
+    ) or _of_artifact(target, name)  # fmt: skip
     return (int(str(rows[0][0])), str(rows[0][1])) if rows else None
+
+
+def _of_artifact(target: Target, place: str) -> list[tuple[object, ...]]:
+    """The node of a text that is one chunk, by its ``source``; a chunk of a longer one by ``source#chunk-2``."""
+    source, _, turn = place.rpartition("#")
+    return target.rows(
+        """SELECT row_id, level FROM artifact JOIN node USING (artifact_id)
+           WHERE artifact.dataset_id = ?1
+             AND (artifact.source = ?2 AND turn IS NULL OR artifact.source = ?3 AND turn = ?4) LIMIT 1""",
+        target.dataset_id, place, source, turn,
+    )  # fmt: skip
 
 
 def _fault(child: str, parent: str, child_row: tuple[int, str], parent_row: tuple[int, str]) -> str | None:

@@ -30,7 +30,12 @@ QUESTION = "why did requests over 10KB fail?"
 LOG: list[dict[str, Any]] = [
     json.loads(line) for line in (MERIDIAN / "log.jsonl").read_text("utf-8").splitlines()
 ]
-NAMED = {row["name"]: row for row in LOG if row.get("name")}
+DOCUMENTS: list[dict[str, Any]] = [
+    json.loads(line) | {"level": "L0"}
+    for line in (MERIDIAN / "artifacts.jsonl").read_text("utf-8").splitlines()
+]
+NAMED = {row["source"]: row for row in DOCUMENTS} | {row["name"]: row for row in LOG if row.get("name")}
+"""What a note may be made from, by the name it gives: a document, a turn, another note."""
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (MERIDIAN / "cases.jsonl").read_text("utf-8").splitlines()
 ]
@@ -115,7 +120,7 @@ def test_a1_known_answer(ask: Ask) -> None:
 
 def test_a2_provenance_resolves(ask: Ask, store: Store) -> None:
     dataset = [store.dataset("meridian").dataset_id]
-    by_id = {key(row): row for row in LOG}
+    by_id = {key(row): row for row in (*DOCUMENTS, *LOG)}
     seen = 0
     for question in (QUESTION, "Who decided on the telemetry store?", "What do we do before an upgrade?"):
         hits = ask(question)["hits"]

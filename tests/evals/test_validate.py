@@ -167,6 +167,43 @@ PLANTED: Mapping[str, tuple[str, Callable[[list[Row]], list[Row]], str]] = {
         changed("test-2", answerable=True),
         "all 2 cases of split test are answerable",
     ),
+    "a note of one split from turns of the other": (
+        "leak-note",
+        changed("dev-1", gold=[{"source": "notes"}], citations=[]),
+        "in.jsonl:7: the note 'n1' (dev) is made from 'log', which is evidence in test",
+    ),
+    "a note of an artifact of the other split": (
+        "leak-note",
+        added(
+            {"kind": "node", "level": "L1", "text": "x", "source": "late", "name": "n2", "parents": ["a"]},
+            case("test-3", "late", split="test"),
+        ),
+        "in.jsonl:12: the note 'n2' (test) is made from 'a', which is evidence in dev",
+    ),
+    "a note before its turn": (
+        "note-dates",
+        added(
+            {
+                "kind": "node",
+                "level": "L0",
+                "text": "Bob: hi",
+                "source": "l2",
+                "turn": "t1",
+                "name": "t2",
+                "valid_at": "2024-05-02",
+            },
+            {
+                "kind": "node",
+                "level": "L1",
+                "text": "Bob greets.",
+                "source": "n2",
+                "name": "n2",
+                "valid_at": "2024-05-01",
+                "parents": ["t2"],
+            },
+        ),
+        "note n2: made on 2024-05-01T00:00:00Z from 't2' of 2024-05-02T00:00:00Z, which is later",
+    ),
     "a time that is none": (
         "dates",
         changed("test-1", as_of="soon"),

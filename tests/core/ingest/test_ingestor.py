@@ -317,6 +317,31 @@ def test_links_may_point_forward_by_name_or_id(batch: int, store: Store) -> None
     assert sorted(links(store), key=str) == [("lesson", "note"), ("lesson", "t1"), ("note", "t1")]
 
 
+def test_a_note_may_be_made_from_an_artifact_and_from_a_chunk(store: Store) -> None:
+    """By its source; a long text is named with the chunk, since it is several nodes."""
+    notes = [
+        dataclasses.replace(NOTE, name=f"n{n}", text=f"Note {n}.", parents=(parent,))
+        for n, parent in enumerate(("memo", "long#chunk-1", "long", "memo#chunk-0", "long#chunk-9"))
+    ]
+    report = take(store, *notes[:2], MEMO, LONG, *notes[2:])  # the first two point forward
+    assert says(report) == [
+        f"in:{where}: link from {key!r} to {parent!r}: there is no such node (skipped)"
+        for where, parent, note in (
+            (5, "long", notes[2]),
+            (6, "memo#chunk-0", notes[3]),
+            (7, "long#chunk-9", notes[4]),
+        )
+        for key in [node_id(dataset="main", source=note.source, turn=None, text=note.text)]
+    ]
+    for _ in range(2):  # a second time changes nothing
+        made = store.database.rows(
+            """SELECT c.name, p.source, p.turn FROM node_link l JOIN node c ON c.row_id = l.child
+               JOIN node p ON p.row_id = l.parent ORDER BY 1"""
+        )
+        assert [tuple(row) for row in made] == [("n0", "memo", None), ("n1", "long", "chunk-1")]
+        assert says(take(store, *notes[:2], MEMO, LONG)) == []
+
+
 def test_a_link_finds_its_ends_from_before(store: Store) -> None:
     take(store, TURN)
     assert take(store, NOTE).added == {"node": 1, "link": 1}
