@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -120,6 +121,12 @@ def tune(
     if gate:
         from evals import gate_command
 
+        _only_thresholds(
+            {
+                "--recording": recording, "--vary": vary, "--objective": objective, "--constraint": constraint,
+                "--promise": promise, "--folds": folds, "--report-split": report_split, "--surface": surface,
+            }
+        )  # fmt: skip
         if dataset is None:
             raise UsageError("--gate reads the candidates' texts, which no recording holds: name a --dataset")
         wanted = gate_command.GateRequest(
@@ -143,3 +150,13 @@ def tune(
     text, code = run(request, as_json=json_ or output is OutputFormat.json)
     print(text)
     raise typer.Exit(code)
+
+
+def _only_thresholds(given: Mapping[str, object]) -> None:
+    """Refuses what says how thresholds are searched, and would be passed over by a gate."""
+    meaningless = [option for option, value in given.items() if value]
+    if meaningless:
+        raise UsageError(
+            f"{meaningless[0]} has no meaning with --gate: tune the thresholds first with --out FILE.toml, then learn "
+            "the gate with --profile FILE.toml"
+        )

@@ -98,7 +98,7 @@ def run(request: Request, *, as_json: bool = False) -> tuple[str, int]:
     plan, about = _plan(request, problem, wanted.promise)
     searches = (1 if plan.folds is None else 1 + plan.folds) if wanted.axes else 1
     with bar("tuning", total=request.trials * searches, unit="settings") as progress:
-        tuned = tune(problem, plan, progress=progress, keep=lambda found: _keep(found, wanted.surface))
+        tuned = tune(problem, plan, progress=progress, keep=lambda found: keep(found, wanted.surface))
     about |= _outcome(tuned)
     written = {"surface": str(wanted.surface) if wanted.axes else None, "profile_file": None}
     if tuned.profile is not None and request.out is not None:
@@ -174,11 +174,6 @@ def _recorded(request: Request, wanted: _Wanted) -> Recording:
 
 
 def _bound(base: Profile, recording: Recording) -> Profile:
-    if base.learned_gate is not None:
-        raise UsageError(
-            f"profile {base.name!r} has a learned gate, which a replay does not know: tune the thresholds from a profile "
-            "without one, then train the gate with --gate"
-        )
     base.bind(recording.header.spaces)
     recording.check(base)
     return base
@@ -325,7 +320,8 @@ def command_line(request: Request, *, searched: bool = True) -> str:
     return shlex.join(words)
 
 
-def _keep(found: surface.Surface, path: Path) -> None:
+def keep(found: surface.Surface, path: Path) -> None:
+    """Writes a surface, and says so where the search was stopped."""
     surface.write(found, path)
     if sys.exc_info()[0] is KeyboardInterrupt:
         print(f"stopped: the {len(found.points)} settings tried so far are in {path}", file=sys.stderr)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.errors import UsageError
 from evals.recording import Recording
 from evals.replay_figures import FIGURES
-from evals.tuning import additive, draws
+from evals.tuning import additive, command, draws
 from evals.tuning.crossval import folds_of, validated
 from evals.tuning.explore import SEARCHES, Explorer, Search
 from evals.tuning.flatness import Flat
@@ -252,3 +254,19 @@ def test_a_promise_counts_a_document_once(shipped_recording: Recording) -> None:
 def test_trials_out_of_range_are_refused(planted_recording: Recording, trials: int) -> None:
     with pytest.raises(UsageError, match="--trials"):
         Explorer(problem=planted(planted_recording), chosen=np.ones(90, dtype=bool)).run("sobol", trials)
+
+
+def test_ctrl_c_keeps_what_was_tried(
+    planted_recording: Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Stopped after the first batch of 256, the surface of those is written and the stop goes on."""
+
+    def stop(finished: int) -> None:
+        raise KeyboardInterrupt
+
+    problem = planted(planted_recording, "floor.min_overlap=0:1", "floor.min_score=0:1")
+    plan = Plan(search="random", trials=1000, chosen=np.ones(90, dtype=bool), folds=3)
+    with pytest.raises(KeyboardInterrupt):
+        tune(problem, plan, progress=stop, keep=lambda found: command.keep(found, tmp_path / "cut.csv"))
+    assert len(pd.read_csv(tmp_path / "cut.csv")) == 257  # the profile it started from is one of them
+    assert "the 257 settings tried so far are in" in capsys.readouterr().err
