@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from core.ingest.items import ArtifactItem, CaseItem
-from core.profile import load
+from core.profile import Profile, load
 from core.store import Store
 from evals.cases import Case
 from evals.cli import stored_cases
 from evals.formats import loader
+from evals.recording import Recording
+from evals.replay import Replayer
 from evals.sweep.arms import Arm
 from evals.sweep.corpora import Corpora
-from evals.sweep.sweep import Result, Sweep, run
+from evals.sweep.sweep import Recordings, Sweep, run
 from evals.tuning.objective import parse_objective
 
 pytestmark = [pytest.mark.bench, pytest.mark.data, pytest.mark.filterwarnings("ignore")]
@@ -63,7 +65,11 @@ def ours(
     )
     with Corpora(db, folder, "clapnq", "local", None) as corpora:
         results, left = run(wanted, corpora, lambda ws, name: stored_cases(ws, name, "local"), folder)
-    seconds = perf_counter() - begun
+        seconds = perf_counter() - begun
+        recorded = Recordings(
+            wanted, corpora, lambda ws, name: stored_cases(ws, name, "local"), folder / "recordings"
+        )
+        selected = [chosen(recorded.of(arm, arm.profile(base)), arm.profile(base)) for arm in wanted.arms]
     assert left == 0
     assert [one.failed for one in results] == [None] * len(ARMS)
     gold = {case.case_id: {g.source for g in Case.from_body(case.body).citations} for case in cases}
@@ -71,16 +77,22 @@ def ours(
         ids = [store.dataset("clapnq").dataset_id]
         nodes = store.nodes([int(row) for row in store.columns("node", ids).row_ids])
     sources = {node.node_id: node.source for node in nodes}
-    return seconds, {key: recall(one, gold, sources) for key, one in zip(ARMS, results, strict=True)}
+    return seconds, {key: recall(one, gold, sources) for key, one in zip(ARMS, selected, strict=True)}
 
 
-def recall(result: Result, gold: dict[str, set[str]], sources: dict[str, str]) -> float:
+def chosen(recording: Recording, profile: Profile) -> dict[str, tuple[str, ...]]:
+    """The ids that were selected for each case."""
+    replayer = Replayer(recording)
+    decisions = [replayer.decision(number, profile) for number in range(len(recording.cases))]
+    return {one.case_id: one.chosen for one in decisions}
+
+
+def recall(selected: dict[str, tuple[str, ...]], gold: dict[str, set[str]], sources: dict[str, str]) -> float:
     """Mean share of the gold passages among the ``K`` that were selected."""
-    shares = []
-    for row in result.rows:
-        found = {sources[one] for one in row["citations"][:K]}
-        wanted = gold[row["case_id"]]
-        shares.append(len(found & wanted) / len(wanted))
+    shares = [
+        len({sources[one] for one in ids[:K]} & gold[case_id]) / len(gold[case_id])
+        for case_id, ids in selected.items()
+    ]
     return float(np.mean(shares))
 
 

@@ -18,9 +18,8 @@ from core.trace import Recipe
 from core.workspace import Workspace
 from evals.cases import Case
 from evals.runs import LabelledCase
-from tests.conftest import ROOT, BagEmbedder
-
-MERIDIAN = ROOT / "datasets" / "meridian"
+from tests.conftest import BagEmbedder
+from tests.shipped import part
 
 
 class WordReranker:
@@ -38,10 +37,10 @@ def _pairs(text: str) -> set[str]:
 
 
 def meridian(folder: Path) -> tuple[Workspace, list[LabelledCase]]:
-    """The shipped dataset, stored in ``folder`` under its name, and its labelled questions."""
+    """A part of the shipped dataset, stored in ``folder`` under its name, and its labelled questions."""
     workspace = Workspace.open(folder / "assay.db", embedder=BagEmbedder())
     workspace._rerankers["maxsim"] = WordReranker()
-    rows = [(where, item) for where, item in read_paths([MERIDIAN]) if isinstance(item, Item)]
+    rows = [(where, item) for where, item in read_paths([part(folder)]) if isinstance(item, Item)]
     ingest(workspace.store, "meridian", rows)
     stored = workspace.store.cases([workspace.store.dataset("meridian").dataset_id])
     return workspace, [("meridian", Case.from_body(item.body)) for _, item in stored]

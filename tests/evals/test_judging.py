@@ -20,6 +20,7 @@ from evals.cli import eval_, score
 from evals.judging import Judges
 from evals.legend import RAGAS
 from evals.scoring import scored
+from tests.shipped import part
 
 pytestmark = [
     # ragas makes up an id of its user, which is never sent, and leaves the file it keeps it in open
@@ -45,9 +46,11 @@ nli = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def meridian(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    db = tmp_path_factory.mktemp("judging") / "assay.db"
-    ingest([ROOT / "datasets" / "meridian"], dataset="meridian", db=db)
-    return db
+    folder = tmp_path_factory.mktemp("judging")
+    replies = (ROOT / "evals" / "baselines" / "meridian-replies.jsonl").read_text(encoding="utf-8")
+    questions = {one for line in replies.splitlines() for one in json.loads(line)["contains"]}
+    ingest([part(folder, about=20, questions=questions)], dataset="meridian", db=folder / "assay.db")
+    return folder / "assay.db"
 
 
 def test_the_legend_knows_all_that_ragas_can_be_asked() -> None:

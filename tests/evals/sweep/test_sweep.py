@@ -13,14 +13,14 @@ from core.errors import UsageError
 from core.profile import load
 from evals.sweep import sweep as sweeping
 from evals.sweep_cli import sweep
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.shipped import ABOUT, part
 
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sweep") / "assay.db"
-    ingest([ROOT / "datasets" / "meridian"], dataset="meridian", db=path, embedder="wordllama")
+    folder = tmp_path_factory.mktemp("sweep")
+    path = folder / "assay.db"
+    ingest([part(folder)], dataset="meridian", db=path, embedder="wordllama")
     return path
 
 
@@ -45,7 +45,7 @@ def test_methods_are_swept_and_their_thresholds_tuned(
     assert (arms[0]["group"], arms[0]["difference"]) == (1, None)
     assert all(arm["settings"] > 10 for arm in arms)
     assert len({arm["n"] for arm in arms}) == 1  # all judged on the same half of the documents
-    assert 0 < arms[0]["n"] < 66
+    assert 0 < arms[0]["n"] < ABOUT
     assert len(list((tmp_path / "recordings").iterdir())) == 4  # methods, and depths, are recorded apart
     assert all(arm["arm"]["fusion.method"] in said for arm in arms)
     assert "not distinguishable" in said
@@ -66,7 +66,7 @@ def test_arms_of_thresholds_share_a_recording_and_are_not_recorded_twice(
     sweep("meridian", ["fusion.neighbour_weight=0,0.3", "mmr.lambda=0.5,1,0.7"], tmp_path, **arguments)
     assert len(made) == 1  # what was done is not done again, and the new arms are of the same recording
     assert len(board(tmp_path)["arms"]) == 6
-    assert {arm["n"] for arm in board(tmp_path)["arms"]} == {45}
+    assert len({arm["n"] for arm in board(tmp_path)["arms"]}) == 1
     capsys.readouterr()
 
 

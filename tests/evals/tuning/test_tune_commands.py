@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from core.profile import load
+from tests.shipped import part
 from workbench.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,7 +35,7 @@ def environment(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tune")
-    done = run(folder, "ingest", ROOT / "datasets" / "meridian", "--dataset", "meridian")
+    done = run(folder, "ingest", part(folder / "data"), "--dataset", "meridian")
     assert done.returncode == 0, done.stderr
     return folder
 
