@@ -16,20 +16,14 @@ from core.profile import Profile
 from core.records import DEFAULT_USER
 from core.trace import Recipe
 from core.workspace import Workspace
+from evals.recording import Recording
 
 
 def of_data(workspace: Workspace, pattern: str, user_id: str = DEFAULT_USER) -> dict[str, Any]:
     """The datasets with the hash of what each holds, the code and the machine."""
     datasets = workspace.store.matching(pattern, user_id)
     return {
-        "assay": version("assay"),
-        "code": code_hash(),
-        "machine": {
-            "python": platform.python_version(),
-            "system": platform.system(),
-            "machine": platform.machine(),
-            "cpus": os.cpu_count(),
-        },
+        **_of_program(),
         "dataset": pattern,
         "datasets": {found.name: workspace.store.content_hash(found.dataset_id) for found in datasets},
     }
@@ -44,6 +38,36 @@ def of_pipeline(workspace: Workspace, recipe: Recipe, profile: Profile) -> dict[
         "values": dict(profile.values),
         "embedder": workspace.embedder.model_id,
         "spaces": workspace.spaces(profile),
+    }
+
+
+def of_recording(recording: Recording, profile: Profile) -> dict[str, Any]:
+    """What ``of_data`` and ``of_pipeline`` say, of what was recorded; ``recorded_at`` tells when."""
+    header = recording.header
+    return {
+        **_of_program(),
+        "dataset": ", ".join(header.datasets),
+        "datasets": dict(header.datasets),
+        "recipe": header.recipe,
+        "profile": profile.name,
+        "fingerprint": profile.fingerprint,
+        "values": dict(profile.values),
+        "embedder": header.embedder,
+        "spaces": dict(header.spaces),
+        "recorded_at": header.recorded_at,
+    }
+
+
+def _of_program() -> dict[str, Any]:
+    return {
+        "assay": version("assay"),
+        "code": code_hash(),
+        "machine": {
+            "python": platform.python_version(),
+            "system": platform.system(),
+            "machine": platform.machine(),
+            "cpus": os.cpu_count(),
+        },
     }
 
 

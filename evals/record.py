@@ -13,13 +13,14 @@ from core.profile import Profile
 from core.progress import Progress, quiet
 from core.records import DEFAULT_USER
 from core.thresholds import BY_NAME, Setting, Threshold, for_recipe
-from core.trace import Recipe
+from core.trace import Recipe, Trace
 from core.workspace import Workspace
 from evals.cases import Case, Variant
 from evals.record_graph import GraphRecorder
 from evals.record_levelled import LevelledRecorder
 from evals.record_piece import Draft, Universe
 from evals.recording import FORMAT, Header, RecordedCase, Recording
+from evals.replay import Replayer
 from evals.runs import LabelledCase, failure, hidden_sources
 
 WIDTHS: Mapping[str, int] = {"recall.lexical_k": 1000, "recall.dense_k": 1000, "rerank.depth": 50}
@@ -53,15 +54,7 @@ def record(
         UsageError: an unknown width. RecordingError: not one case could be recorded, or a dataset changed meanwhile.
     """
     wide = _widths(recipe, profile, widths or {})
-    recorder: Recorder = GraphRecorder() if recipe == "graph" else LevelledRecorder(wide)
-    asker = _Asker(
-        workspace=workspace,
-        recorder=recorder,
-        profile=recorder.wide(profile),
-        recipe=recipe,
-        levels=levels,
-        user_id=user_id,
-    )
+    asker = _Asker.of(workspace, recipe, profile, wide, levels, user_id)
     hidden = [hidden_sources(case, variant, drop_same_id=drop_same_id) for _, case in cases]
     draft = _draft(out, asker, cases, hidden, wide) if out else None
     kept: list[RecordedCase] = []
@@ -75,6 +68,20 @@ def record(
     if not kept:
         first = failures[0]["message"] if failures else "there are no cases"
         raise RecordingError(f"none of {len(failures)} cases could be recorded; the first: {first}")
+    return _whole(asker, kept, profile, variant=variant, drop_same_id=drop_same_id, failures=failures)
+
+
+def _whole(
+    asker: _Asker,
+    kept: Sequence[RecordedCase],
+    profile: Profile,
+    *,
+    variant: Variant,
+    drop_same_id: bool,
+    failures: Sequence[Mapping[str, str]],
+) -> Recording:
+    """All pieces laid end to end, with what was recorded of what."""
+    workspace, recipe, recorder = asker.workspace, asker.recipe, asker.recorder
     arrays, rows = recorder.finish()
     header = Header(
         recipe=recipe,
@@ -83,7 +90,7 @@ def record(
         spaces=workspace.spaces(profile),
         embedder=workspace.embedder.model_id,
         datasets=asker.unchanged(),
-        user_id=user_id,
+        user_id=asker.user_id,
         variant=variant,
         levels=asker.levels_asked,
         drop_same_id=drop_same_id,
@@ -108,6 +115,27 @@ class _Asker:
     user_id: str
     levels_asked: tuple[str, ...] | None = None
     universes: dict[str, Universe] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        workspace: Workspace,
+        recipe: Recipe,
+        profile: Profile,
+        widths: Mapping[str, int],
+        levels: tuple[str, ...] | None,
+        user_id: str,
+    ) -> _Asker:
+        """With the recorder of the recipe."""
+        recorder: Recorder = GraphRecorder() if recipe == "graph" else LevelledRecorder(widths)
+        return cls(
+            workspace=workspace,
+            recorder=recorder,
+            profile=recorder.wide(profile),
+            recipe=recipe,
+            levels=levels,
+            user_id=user_id,
+        )
 
     def recorded(
         self, number: int, dataset: str, case: Case, hide: frozenset[str], draft: Draft | None
@@ -202,3 +230,47 @@ def _widths(recipe: Recipe, profile: Profile, asked: Mapping[str, int]) -> dict[
             raise UsageError(f"width {name} must be at least 1, got {value}")
         wide[name] = value
     return wide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedQuestion:
+    """One question with everything it found; kept by an app whose thresholds are moved."""
+
+    recording: Recording
+    replayer: Replayer
+
+    def trace(self, profile: Profile) -> Trace:
+        """What ``Workspace.ask`` would answer under the profile, times apart; nothing is searched or embedded.
+
+        Raises:
+            RecordingError: the profile has other methods or score spaces, or asks for more than was recorded.
+        """
+        return self.replayer.trace(0, profile)
+
+
+def record_question(
+    workspace: Workspace,
+    question: str,
+    *,
+    dataset: str,
+    recipe: Recipe,
+    profile: Profile,
+    levels: tuple[str, ...] | None = None,
+    hide_sources: frozenset[str] = frozenset(),
+    as_of: str | None = None,
+    known_at: str | None = None,
+    widths: Mapping[str, int] | None = None,
+    user_id: str = DEFAULT_USER,
+) -> RecordedQuestion:
+    """Asks one question wide and keeps what it found in memory. ``dataset`` may be a pattern; ``profile`` gives the
+    methods, and how deep the reranker reads unless ``widths`` does.
+
+    Raises:
+        UsageError, NotFoundError, ScoreSpaceError: see ``Workspace.ask``. RecordingError: the data changed meanwhile.
+    """
+    wide = _widths(recipe, profile, widths or {})
+    asker = _Asker.of(workspace, recipe, profile, wide, levels, user_id)
+    case = Case(case_id="question", question=question, answerable=None, as_of=as_of, known_at=known_at)
+    recorded = asker.recorded(0, dataset, case, hide_sources, None)
+    recording = _whole(asker, [recorded], profile, variant="near-miss", drop_same_id=False, failures=())
+    return RecordedQuestion(recording=recording, replayer=Replayer(recording))

@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,8 @@ class Draft:
             os.fsync(file.fileno())
         part.replace(whole)
 
-    def done(self) -> None:
-        """Removes the pieces: the recording is whole."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+
+def forget(out: Path) -> None:
+    """Removes what was kept beside the folder while it was recorded: the recording is whole."""
+    for folder in out.parent.glob(f".{escape(out.name)}.draft-*"):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -36,8 +36,7 @@ def save(recording: Recording, folder: Path) -> None:
     Raises:
         UsageError: ``folder`` holds something else, or cannot be written; what was there is still there then.
     """
-    if folder.exists() and not (folder / HEADER).is_file():
-        raise UsageError(f"{folder} exists and is no recording; choose another --out")
+    refuse_other(folder)
     draft = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
         draft.mkdir(parents=True)
@@ -51,6 +50,16 @@ def save(recording: Recording, folder: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def refuse_other(folder: Path) -> None:
+    """Raises UsageError for a folder (or file) that is there and is no recording."""
+    if (
+        folder.exists()
+        and not (folder / HEADER).is_file()
+        and not (folder.is_dir() and not any(folder.iterdir()))
+    ):
+        raise UsageError(f"{folder} exists and is no recording; choose another --out")
+
+
 def load(folder: Path) -> Recording:
     """The recording in ``folder``; its arrays are mapped into memory, not read.
 
@@ -61,9 +70,11 @@ def load(folder: Path) -> Recording:
         raise RecordingError(f"{folder} is no recording: it has no {HEADER}; make one with `assay record`")
     try:
         body = json.loads((folder / HEADER).read_text(encoding="utf-8"))
-        if body.get("format") != FORMAT:
+        if (stored := body.get("format")) != FORMAT:
+            newer = isinstance(stored, int) and stored > FORMAT
+            remedy = "update assay, or record again" if newer else "record again"
             raise RecordingError(
-                f"{folder} is a recording of format {body.get('format')}, this version reads {FORMAT}; record again"
+                f"{folder} is a recording of format {stored}, this version of assay reads {FORMAT}; {remedy}"
             )
         files = body.pop("files")
         for name, digest in files.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,15 @@ from core.recipes.graph_search import WIDE
 from core.recipes.inquiry import Inquiry
 from core.trace import Drop, ReasonCode, Trace
 from core.workspace import RECIPE_FUNCTIONS, inquiry_notices
+from evals import manifest
 from evals.recorded import RecordedNodes, RecordedReranker, RecordedTable
 from evals.recorded_graph import GraphTable, RecordedHits
 from evals.recording import Recording
 from evals.replay_batch import replayed_levelled
 from evals.replay_graph import replayed_graph
 from evals.replayed import Replayed
+from evals.report import Summary
+from evals.runs import EvalRequest, evaluate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,34 @@ def decision_of(case_id: str, trace: Trace) -> Decision:
         reason=answer.reason,
         felled=trace.candidate(closest).dropped if closest else None,
         confidence=answer.confidence,
+    )
+
+
+def evaluated(
+    recording: Recording, profile: Profile, out: Path, *, seed: int = 0, progress: Progress = quiet
+) -> Summary:
+    """The recording's cases scored under a profile as ``runs.evaluate`` scores fresh ones; files go into ``out``.
+
+    Raises:
+        RecordingError: the profile asks for what was not recorded.
+    """
+    recording.check(profile)
+    replayer, header = Replayer(recording), recording.header
+
+    def ask(request: EvalRequest) -> Trace:
+        return replayer.trace(replayer.number(request.dataset, request.case.case_id), profile)
+
+    return evaluate(
+        [(case.dataset, case.case) for case in recording.cases],
+        ask,
+        out,
+        manifest=manifest.of_recording(recording, profile),
+        variant=header.variant,
+        levels=header.levels,
+        drop_same_id=header.drop_same_id,
+        broken=header.failures,
+        progress=progress,
+        seed=seed,
     )
 
 

@@ -13,7 +13,7 @@ from core.options import RecipeName
 from core.remember import cli as remember_cli
 from core.service import serve_cli
 from evals import cli as evals_cli
-from evals import curves_cli, datasets_cli, export_cli, gate_cli, tune_cli
+from evals import curves_cli, datasets_cli, export_cli, gate_cli, record_cli, tune_cli
 
 EXAMPLES = """Examples:\n
   assay app\n
@@ -56,6 +56,10 @@ assay.command(
     "eval",
     epilog="Example:  assay eval --dataset 'locomo/*' --recipe memory --levels L0 --filter category=1,2 --out out/run",
 )(evals_cli.eval_)
+assay.command("record", epilog="Example:  assay record --dataset meridian --recipe brain --out out/recorded")(
+    record_cli.record
+)
+assay.command("replay", epilog="Example:  assay replay out/recorded --profile seed")(record_cli.replay)
 assay.command(
     "score",
     epilog="Example:  assay score answers.jsonl --dataset meridian --split test --out out/other",
