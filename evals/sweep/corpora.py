@@ -28,7 +28,9 @@ STORE = "chunks.db"
 class Corpora:
     """Opens a workspace for each arm; workspaces and models are kept, so that what arms share is done once."""
 
-    def __init__(self, db: Path | str | None, out: Path, dataset: str, user: str, embedder: str | None) -> None:
+    def __init__(
+        self, db: Path | str | None, out: Path, dataset: str, user: str, embedder: str | None
+    ) -> None:
         self._db, self._out, self._dataset, self._user = db, out, dataset, user
         self._embedder = embedder
         self._models: dict[str, Embedder] = {}
