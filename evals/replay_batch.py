@@ -29,9 +29,10 @@ from evals.replay_rank import Ranked, Settings, ranked, ranking_settings, unique
 from evals.replayed import Replayed, known
 from evals.scoring import DEPTH, RETRIEVAL
 
-CHUNK = 512
-"""Profiles side by side: 100 candidates of each are half a megabyte an array, which stays in the cache."""
-
+CHUNK = 1024
+"""Profiles side by side: 100 candidates of each are half a megabyte an array, and what is done once a chunk is shared."""
+KEPT = 31 * 1024 * 1024
+"""Bytes; see ``_keep_pages``."""
 CONFIDENCE: dict[Recipe, str] = {"brain": "tfidf+cosine", "memory": "cosine"}
 """Family of the score a recipe's confidence is the best of."""
 
@@ -82,6 +83,7 @@ def replayed_levelled(
     progress: Progress = quiet,
 ) -> Replayed:
     """Every case under every profile, which the recording is known to serve."""
+    _keep_pages()
     asked = questions(recording)
     plan, ranking_of = _plan(recording, asked[0].table, profiles)
     columns = Columns.empty(len(asked), len(profiles), len(plan.rankings.values["recall.keep"]))
@@ -108,6 +110,15 @@ def replayed_levelled(
         ranking_of=ranking_of,
         confidence_space=recording.header.spaces[CONFIDENCE[recording.header.recipe]],
     )
+
+
+def _keep_pages() -> None:
+    """Has the C library keep freed memory of up to this size for the next array of it.
+
+    It learns so from the first block of that size that is freed (glibc's dynamic M_MMAP_THRESHOLD, at most 32 MB), and
+    would else give the pages of every array back and fault them in again, which takes longer than the arithmetic.
+    """
+    np.empty(KEPT, dtype=np.uint8)
 
 
 def _plan(recording: Recording, table: Table, profiles: Sequence[Profile]) -> tuple[_Plan, NDArray[np.int64]]:
@@ -178,7 +189,7 @@ def _expanded(order: Ranked, group: NDArray[np.int64]) -> Ranked:
 
 def _decide(question: Question, plan: _Plan, order: Ranked, settings: Settings) -> _Decided:
     """Floor, diversity, gate and selection."""
-    places, inside = order.places, order.inside()
+    places = order.places
     cosine, overlap = question.cosine.take(places), question.overlap.take(places)
     blended = fuse.mix(
         question.tfidf_share.take(places), question.cosine_share.take(places), settings.column("blend.weight")
@@ -190,14 +201,17 @@ def _decide(question: Question, plan: _Plan, order: Ranked, settings: Settings) 
         min_cosine=settings.column("floor.min_cosine"),
     )
     no_overlap, weak, far = floor.falls(overlap, blended, cosine)
-    passed = ~(no_overlap | weak | far) & (np.arange(places.shape[1]) < order.head[:, None])
+    passed = ~(no_overlap | weak | far)
+    if order.head.min() < places.shape[1]:
+        passed &= np.arange(places.shape[1]) < order.head[:, None]
     opened = passed
     if plan.gated:
         assert question.rerank is not None
         opened = passed & gate.passes(question.rerank.take(places), settings.column("gate.min_rerank"))
-    best = np.where(inside, blended if CONFIDENCE[plan.recipe] == "tfidf+cosine" else cosine, -np.inf).max(
-        axis=1
-    )
+    sure = blended if CONFIDENCE[plan.recipe] == "tfidf+cosine" else cosine
+    if order.size.min() < places.shape[1]:
+        sure = np.where(order.inside(), sure, -np.inf)
+    best = sure.max(axis=1)
     if "gate.min_best_cosine" in settings.values:
         assert plan.recipe == "memory", "its confidence is the best cosine"
         opened = opened & (best >= settings.values["gate.min_best_cosine"].astype(np.float32))[:, None]

@@ -19,7 +19,7 @@ from evals.recording import needs
 from evals.replay_question import Question
 
 Places = NDArray[np.int64]
-BIN = 128
+BIN = 256
 """Settings of neighbouring weight that share one list of candidates."""
 SLACK = np.float32(1e-5)
 """Relative; more than a float32 mix of two numbers that are not negative can be off."""
