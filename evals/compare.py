@@ -125,6 +125,22 @@ def compare_runs(before: Run, after: Run, names: Sequence[str] = HEADLINES, *, s
     )
 
 
+def of_figure(
+    comparison: Comparison, name: str, *, seed: int = 0
+) -> tuple[list[CaseChange], dict[str, Change]]:
+    """One figure's cases that changed, and its change by tag: what ``compare_runs`` gives of a figure asked for.
+
+    Raises:
+        UsageError: an unknown figure.
+    """
+    old, new = comparison.before.by_case, comparison.after.by_case
+    shared = sorted(old.keys() & new.keys())
+    sides = [old[key] for key in shared], [new[key] for key in shared]
+    figure = figure_named(name, figures_of([*comparison.before.rows, *comparison.after.rows]))
+    by_tag = {tag: found[0] for tag, found in _by_tag([figure], sides, seed).items() if found}
+    return case_changes(figure, *sides), by_tag
+
+
 def _tested(
     figures: Mapping[str, Figure], sides: tuple[list[Row], list[Row]], seed: int
 ) -> tuple[list[Change], list[Abstained]]:

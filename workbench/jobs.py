@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -24,13 +24,15 @@ class CancelledError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """One piece of work. ``total`` None: not known. ``said``: its result, or what went wrong."""
+    """One piece of work. ``total`` None: not known. ``result``: what the work gave; ``said``: that where it is a text, or
+    what went wrong."""
 
     label: str
     total: int | None
     finished: int = 0
     state: State = "running"
     said: str = ""
+    result: Any = None
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -53,9 +55,10 @@ class Job:
         if self._stop.is_set():
             raise CancelledError
 
-    def _run(self, work: Callable[[Progress], str]) -> None:
+    def _run(self, work: Callable[[Progress], Any]) -> None:
         try:
-            self.said = work(self._step)
+            self.result = work(self._step)
+            self.said = self.result if isinstance(self.result, str) else "done"
             self.state = "done"
         except CancelledError:
             self.said = (
@@ -67,7 +70,7 @@ class Job:
         except Exception as error:  # noqa: BLE001 (a thread's error would be seen by nobody)
             self.said, self.state = f"{type(error).__name__}: {error}", "failed"
 
-    def _start(self, work: Callable[[Progress], str]) -> None:
+    def _start(self, work: Callable[[Progress], Any]) -> None:
         self._thread = threading.Thread(target=self._run, args=(work,), name=self.label[:40], daemon=True)
         self._thread.start()
 
@@ -80,7 +83,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(
-        self, key: str, label: str, work: Callable[[Progress], str], *, total: int | None = None
+        self, key: str, label: str, work: Callable[[Progress], Any], *, total: int | None = None
     ) -> Job:
         """Starts it, unless that key's is still running: then that one is returned."""
         with self._lock:

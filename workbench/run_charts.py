@@ -36,7 +36,7 @@ OUTCOME = {
     "rightly abstained": palette.SKY,
     "answered right": palette.GREEN,
 }
-LABEL = 44
+LABEL = 32
 
 
 def intervals(table: pd.DataFrame) -> go.Figure:
@@ -107,7 +107,9 @@ def differences(table: pd.DataFrame, name: str) -> go.Figure:
 
 def outcomes(table: pd.DataFrame) -> go.Figure:
     """Horizontal bars of cases by what became of them, failing kinds on top."""
-    return _bars(table, "outcome", "cases", "cases", [OUTCOME[name] for name in table["outcome"]])
+    return _bars(
+        table, "outcome", "cases", "cases", [OUTCOME[name] for name in table["outcome"]], breaks=True
+    )
 
 
 def agreement(table: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -170,10 +172,12 @@ def steps(table: pd.DataFrame) -> go.Figure:
     return _bars(table.assign(step=labels), "step", "ms", "milliseconds", colors)
 
 
-def _bars(table: pd.DataFrame, name: str, value: str, title: str, color: list[str] | str) -> go.Figure:
+def _bars(
+    table: pd.DataFrame, name: str, value: str, title: str, color: list[str] | str, *, breaks: bool = False
+) -> go.Figure:
     bar = go.Bar(
         x=table[value],
-        y=[markup(shortened(str(label), LABEL)) for label in table[name]],
+        y=[_label(str(label), breaks=breaks) for label in table[name]],
         orientation="h",
         text=[number(amount) for amount in table[value]],
         textposition="outside",
@@ -183,9 +187,15 @@ def _bars(table: pd.DataFrame, name: str, value: str, title: str, color: list[st
     )
     figure = go.Figure(bar)
     widest = max([*table[value], 1e-9])
-    figure.update_xaxes(range=[0, widest * 1.22], title=title, showgrid=False, zeroline=False)
+    figure.update_xaxes(range=[0, widest * 1.22], title=title, nticks=5, showgrid=False, zeroline=False)
     figure.update_yaxes(autorange="reversed", ticksuffix="  ", type="category")
     return _laid_out(figure, height=80 + 36 * max(len(table), 2))
+
+
+def _label(text: str, *, breaks: bool) -> str:
+    """On two lines where there is a comma and that is wanted."""
+    said = markup(shortened(text, LABEL))
+    return said.replace(", ", ",<br>") if breaks else said
 
 
 def _error(table: pd.DataFrame, middle: str, color: str) -> dict[str, object]:
@@ -220,6 +230,8 @@ def _laid_out(figure: go.Figure, *, height: int) -> go.Figure:
         margin={"l": 10, "r": 30, "t": 30, "b": 44},
         hoverlabel={"align": "left", "namelength": -1},
         dragmode=False,
+        yaxis_automargin=True,
+        xaxis_tickangle=0,
         plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)",
     )

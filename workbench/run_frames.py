@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from evals.case_changes import CaseChange
 from evals.compare import Change, Comparison
 from evals.legend import ABOUT, PARTS
 from evals.run_folder import Run
@@ -108,22 +109,17 @@ def changes(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def by_tag(comparison: Comparison, figure: str) -> pd.DataFrame:
-    """One row a tag's value: the figure's difference among its cases."""
-    rows = [
-        {"tag": tag, **_change(change)}
-        for tag, found in comparison.by_tag.items()
-        for change in found
-        if change.name == figure
-    ]
+def by_tag(found: Mapping[str, Change]) -> pd.DataFrame:
+    """One row a tag's value: a figure's difference among its cases."""
+    rows = [{"tag": tag, **_change(change)} for tag, change in found.items()]
     return pd.DataFrame(rows, columns=["tag", *_CHANGE])
 
 
-def moved(comparison: Comparison, figure: str, better: str | None) -> pd.DataFrame:
-    """One row a case whose figure changed, losses first: ``case_id, dataset, repeat, before, after, change, which``."""
+def moved(found: Sequence[CaseChange], better: str | None) -> pd.DataFrame:
+    """One row a case whose figure changed, losses first: ``case_id, dataset, before, after, gain, which``."""
     sign = -1 if better == "down" else 1
     rows = []
-    for change in comparison.by_case.get(figure, ()):
+    for change in found:
         dataset, case_id, *_ = change.case
         gain = sign * (change.after - change.before)
         rows.append((case_id, dataset, change.before, change.after, gain, "win" if gain > 0 else "loss"))

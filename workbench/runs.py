@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +13,15 @@ import streamlit as st
 
 from core import profile as profiles
 from core.errors import AssayError
+from core.progress import Progress
 from core.trace import RECIPES
+from evals import compare
+from evals.case_changes import CaseChange
 from evals.cases import Case
-from evals.compare import Comparison, compare_runs
+from evals.compare import Change, Comparison, compare_runs
 from evals.run_folder import Run, load_run
 from workbench import state
+from workbench.jobs import jobs
 from workbench.state import View
 
 DEPTH = 3
@@ -74,15 +78,26 @@ def opened(head: RunHead) -> Run:
     return _opened(str(head.folder), head.stamp)
 
 
-def compared(before: RunHead, after: RunHead, figures: Sequence[str]) -> Comparison:
-    """The second run against the first, computed once.
+def comparing(before: RunHead, after: RunHead) -> str:
+    """Starts the comparison beside the page, unless it was, and gives the key of its job: it resamples and permutes."""
+    key = f"compare:{before.folder}:{before.stamp}:{after.folder}:{after.stamp}"
+    if jobs().get(key) is None:
+
+        def work(_: Progress) -> Comparison:
+            return compare_runs(load_run(before.folder), load_run(after.folder), ())
+
+        jobs().start(key, f"comparing {before.name} and {after.name}", work)
+    return key
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner="Cases and tags of this figure …")
+def of_figure(key: str, figure: str, _comparison: Comparison) -> tuple[list[CaseChange], dict[str, Change]]:
+    """One figure of the comparison of that key: the cases that changed, and its change by tag.
 
     Raises:
-        AssayError: runs of different data, or nothing in common.
+        UsageError: an unknown figure.
     """
-    return _compared(
-        (str(before.folder), before.stamp), (str(after.folder), after.stamp), tuple(figures), before, after
-    )
+    return compare.of_figure(_comparison, figure)
 
 
 def ask_link(manifest: Mapping[str, Any], dataset: str, case: Case) -> str | None:
@@ -113,19 +128,6 @@ def ask_link(manifest: Mapping[str, Any], dataset: str, case: Case) -> str | Non
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the run …")
 def _opened(folder: str, stamp: tuple[int, ...]) -> Run:
     return load_run(Path(folder))
-
-
-@st.cache_resource(
-    max_entries=KEPT, show_spinner="Comparing, with resampled intervals and permutation tests …"
-)
-def _compared(
-    one: tuple[str, tuple[int, ...]],
-    other: tuple[str, tuple[int, ...]],
-    figures: tuple[str, ...],
-    _before: RunHead,
-    _after: RunHead,
-) -> Comparison:
-    return compare_runs(opened(_before), opened(_after), figures)
 
 
 def _head(root: Path, file: Path) -> RunHead:

@@ -31,15 +31,15 @@ def database(tmp_path: Path, turns: list[NodeItem]) -> Callable[..., Path]:
                 object="Meridian",
                 description="Priya works at Meridian.",
             ),
-            CaseItem(case_id="c1", body={"question": ANSWERABLE}),
-            CaseItem(case_id="c2", body={"question": UNANSWERABLE, "answerable": False}),
+            CaseItem(case_id="c1", body={"case_id": "c1", "question": ANSWERABLE}),
+            CaseItem(case_id="c2", body={"case_id": "c2", "question": UNANSWERABLE, "answerable": False}),
         ]
         with Store.open(path) as store:
             ingest(store, "meridian", [(f"test:{n}", item) for n, item in enumerate(items)])
             if hostile:
                 text = "<script>document.title='owned'</script> ![x](http://evil.example/x.png) pumps fail"
                 node = NodeItem(level="L1", text=text, source=HOSTILE_DATASET, name="<b>n</b>", title="**t**")
-                case = CaseItem(case_id="h", body={"question": "<b>pumps</b> fail?"})
+                case = CaseItem(case_id="h", body={"case_id": "h", "question": "<b>pumps</b> fail?"})
                 ingest(store, HOSTILE_DATASET, [("test:h", node), ("test:c", case)])
         return path
 

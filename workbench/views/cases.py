@@ -147,7 +147,7 @@ def _listed(table: pd.DataFrame, with_outcomes: bool, ids: Sequence[str]) -> str
     if not with_outcomes:
         place = shown.table(table, LIST, "cases", pick="cases:rows", rows=8)
     else:
-        left, right = st.columns([5, 2], gap="medium")
+        left, right = st.columns([5, 3], gap="medium")
         with left:
             place = shown.table(table, LIST, "cases", pick="cases:rows", rows=8)
         with right:

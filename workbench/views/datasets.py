@@ -59,7 +59,11 @@ def page() -> None:
 
 def _holds(workspace: Workspace, dataset: Dataset) -> None:
     counts = pd.DataFrame(
-        [(kind, count) for kind, count in workspace.store.counts(dataset.dataset_id).items() if count],
+        [
+            (kind.replace("nodes_", "nodes of "), count)
+            for kind, count in workspace.store.counts(dataset.dataset_id).items()
+            if count
+        ],
         columns=["kind", "rows"],
     )
     if counts.empty:
@@ -111,23 +115,15 @@ def _health(workspace: Workspace, dataset: Dataset) -> None:
     findings(found)
 
 
-_FOUND: dict[str, list[Finding]] = {}
-
-
 def _findings(key: str, store: Store, dataset: Dataset) -> list[Finding] | None:
     """The findings, worked out once a revision in a thread of its own; None while that runs."""
-    if key not in _FOUND:
 
-        def work(_: Progress) -> str:
-            _FOUND[key] = validate(contents(store, dataset))
-            return f"{len(_FOUND[key]):,} findings"
+    def work(_: Progress) -> list[Finding]:
+        return validate(contents(store, dataset))
 
-        job = jobs().start(key, "checking", work)
-        job.wait(1.0)
-        if key not in _FOUND:
-            progress.show(key)
-            return None
-    return _FOUND[key]
+    if jobs().get(key) is None:
+        jobs().start(key, f"checking {dataset.name}", work)
+    return progress.result(key)
 
 
 def findings(found: list[Finding]) -> None:

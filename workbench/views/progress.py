@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from workbench.jobs import Job, jobs
@@ -27,6 +29,18 @@ def show(key: str) -> bool:
     return False
 
 
+def result(key: str, patience_s: float = 1.0) -> Any:
+    """What the job of that key gave; while it runs its bar is drawn and this is None, where it failed its message."""
+    job = jobs().get(key)
+    if job is None:
+        return None
+    job.wait(patience_s)
+    if job.state == "done":
+        return job.result
+    show(key)
+    return None
+
+
 @st.fragment(run_every=EVERY_S)
 def _bar(key: str) -> None:
     job = jobs().get(key)
@@ -35,7 +49,11 @@ def _bar(key: str) -> None:
         return
     of = f" of {job.total:,}" if job.total else ""
     share = min(1.0, job.finished / job.total) if job.total else 0.0
-    st.progress(share, text=f"{literal(job.label)}: {job.finished:,}{of}")
+    if job.finished or job.total:
+        st.progress(share, text=f"{literal(job.label)}: {job.finished:,}{of}")
+    else:
+        st.info(f"{literal(job.label)} …", icon=":material/hourglass_top:")
+        return  # one piece, which cannot be stopped half way
     st.button(
         "Stopping …" if job.stopping else "Stop",
         key=f"stop:{key}",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from evals.aggregates import figures_of
+from evals.case_changes import CaseChange
 from evals.compare import HEADLINES, Comparison
 from evals.legend import ABOUT
 from workbench import address, run_charts, run_frames, runs
 from workbench.plain import literal
 from workbench.runs import RunHead
-from workbench.views import run_cases, shown
+from workbench.views import progress, run_cases, shown
 
 CHANGES = (
     "How to read it: the second run less the first, with its 95 % interval; left of the dotted line is less. A hollow "
@@ -31,10 +34,17 @@ def show(before: RunHead, after: RunHead) -> None:
     default = next((name for name in HEADLINES[::-1] if name in known), known[0])
     address.take("runs:figure", known, default)
     figure = str(st.selectbox("Figure for tags and cases", known, key="runs:figure", format_func=_described))
-    comparison = runs.compared(before, after, [figure])
+    address.write(
+        {"run": after.name, "against": before.name, "figure": figure, "case": st.query_params.get("case")}
+    )
+    key = runs.comparing(before, after)
+    comparison = progress.result(key)
+    if comparison is None:
+        return
+    cases, tags = runs.of_figure(key, figure, comparison)
     _settings(comparison)
     _findings(comparison)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Every figure: second run less first**")
         table = run_frames.changes(comparison)
@@ -42,9 +52,8 @@ def show(before: RunHead, after: RunHead) -> None:
         shown.chart(run_charts.differences(drawn, "figure"), table, CHANGES, "differences")
     with right:
         st.markdown(f"**By tag: {figure}**")
-        _tags(comparison, figure)
-    case_id = _moved(comparison, figure)
-    address.write({"run": after.name, "against": before.name, "figure": figure, "case": case_id})
+        _tags(run_frames.by_tag(tags))
+    _moved(comparison, figure, cases)
 
 
 def _described(name: str) -> str:
@@ -79,8 +88,8 @@ def _findings(comparison: Comparison) -> None:
         )
 
 
-def _tags(comparison: Comparison, figure: str) -> None:
-    table = run_frames.by_tag(comparison, figure).dropna(subset=["difference"]).reset_index(drop=True)
+def _tags(table: pd.DataFrame) -> None:
+    table = table.dropna(subset=["difference"]).reset_index(drop=True)
     if table.empty:
         st.info("The cases of these runs have no tag.", icon=":material/label_off:")
         return
@@ -90,14 +99,14 @@ def _tags(comparison: Comparison, figure: str) -> None:
         st.caption(f"The 20 largest of {len(table)} groups are drawn; the CSV has all.")
 
 
-def _moved(comparison: Comparison, figure: str) -> str | None:
+def _moved(comparison: Comparison, figure: str, cases: Sequence[CaseChange]) -> None:
     better = figures_of([*comparison.before.rows, *comparison.after.rows])[figure].better
-    table = run_frames.moved(comparison, figure, better)
+    table = run_frames.moved(cases, better)
     losses, wins = (int((table["which"] == which).sum()) for which in ("loss", "win"))
     st.subheader(f"Cases: {wins:,} wins, {losses:,} losses", anchor=False, divider="grey")
     if table.empty:
         st.info(f"No single case's {figure} changed.", icon=":material/drag_handle:")
-        return None
+        return
     numbers = {
         name: st.column_config.NumberColumn(name, format="%.3f") for name in ("before", "after", "gain")
     }
@@ -106,8 +115,8 @@ def _moved(comparison: Comparison, figure: str) -> str | None:
         st.session_state["runs:case"] = str(table.iloc[place]["case_id"])
     case_id = address.picked("runs:case", table["case_id"].tolist())
     if case_id is not None:
+        st.query_params["case"] = case_id
         _both(comparison, case_id)
-    return case_id
 
 
 def _both(comparison: Comparison, case_id: str) -> None:
