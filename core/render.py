@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from core.answer.write import WRITER
-from core.trace import Answer, Candidate, Evidence, Nearby, Stage, Trace
+from core.trace import Answer, Candidate, Evidence, Judgement, Nearby, Stage, Trace
 
 SHORT = 10
 """Characters of a node id that a person is shown; JSON carries it whole."""
@@ -41,7 +41,8 @@ def answer_text(trace: Trace) -> str:
 def explanation(trace: Trace) -> str:
     """Each stage with the order before and after it, then what fell where and by how much."""
     blocks = [_stage_block(trace, stage) for stage in trace.stages]
-    return "\n\n".join([*blocks, _falls(trace), _times(trace)])
+    judged = [_judged(trace.judgement)] if trace.judgement else []
+    return "\n\n".join([*blocks, *judged, _falls(trace), _times(trace)])
 
 
 def where(item: Evidence | Candidate) -> str:
@@ -159,6 +160,14 @@ def _stage_row(rank: int, before: int | None, candidate: Candidate) -> str:
     )
     text = textwrap.shorten(printable(candidate.text), 60, placeholder="…")
     return f"  {moved} →{rank:>4}  {short_id(candidate.candidate_id)}  {where(candidate)}  {scores}\n        {text}"
+
+
+def _judged(judgement: Judgement) -> str:
+    """What each feature of the learned gate added to the log-odds of answering, the strongest first."""
+    strongest = sorted(judgement.contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
+    rows = [f"  {moved:+.3f}  {name} = {judgement.values[name]:.4g}" for name, moved in strongest]
+    head = f"learned gate: P = {judgement.probability:.4f} against {judgement.cut:.4f} in {judgement.space}"
+    return "\n".join([head, *rows])
 
 
 def _falls(trace: Trace) -> str:

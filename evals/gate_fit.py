@@ -1,4 +1,4 @@
-"""Fitting a gate: penalty and strength (with them the features) chosen inside, calibrated on what was held out inside."""
+"""Fitting a gate: features and penalty chosen inside the training part, calibrated on what was held out there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.gate.features import BY_NAME, Group
 from core.gate.model import LearnedGate
 from core.trace import Recipe
 from evals.gate_examples import Examples
@@ -16,11 +17,15 @@ from evals.gate_learners import Fit, Penalty, Scorer, boosted, corners, line, lo
 from evals.metrics.abstention import Flags, Floats
 from evals.metrics.calibration import brier
 
+SCORES: tuple[Group, ...] = ("nearness", "gap")
+WORDS: tuple[Group, ...] = (*SCORES, "agreement", "coverage", "question")
+SETS: tuple[tuple[Group, ...], ...] = (SCORES, WORDS, (*WORDS, "kind", "negation", "speaker"))
+"""Groups of features that are tried, the simplest first."""
 GRID: tuple[tuple[Penalty, float], ...] = (
     *(("l2", strength) for strength in (0.01, 0.03, 0.1, 0.3)),
     *(("l1", strength) for strength in (0.1, 0.3)),
 )  # fmt: skip
-"""Penalties and inverse strengths that are tried."""
+"""Penalties and inverse strengths that are tried with each."""
 FOLDS = 5
 WORTH = 0.02
 """Share of Platt's Brier score that isotonic calibration must save: its steps tie questions, which costs order."""
@@ -55,30 +60,63 @@ def folds(clusters: Sequence[str], *, seed: int, count: int = FOLDS) -> NDArray[
 
 
 def fit_logistic(examples: Examples, recipe: Recipe, reads: Mapping[str, str], *, seed: int) -> Fitted:
-    """Logistic regression under the penalty and strength with the least log-loss on clusters held out inside."""
+    """Logistic regression with the features, penalty and strength chosen on clusters held out inside."""
     dealt = folds(examples.clusters, seed=seed)
-    tried = []
-    for penalty, strength in GRID:
-        fit = logistic(examples.names, penalty=penalty, strength=strength)
-        tried.append((penalty, strength, fit, _held_out(examples, dealt, fit)))
-    penalty, strength, fit, z = min(tried, key=lambda one: _log_loss(one[3], examples.answerable))
-    scorer = fit(examples.values, examples.answerable)
-    gate, calibration, held_out = _calibrated(scorer, z, dealt, examples.answerable, recipe, reads)
+    chosen = _chosen(examples, dealt)
+    seen = examples.values[:, chosen.columns]
+    scorer = chosen.fit(seen, examples.answerable)
+    gate, calibration, held_out = _calibrated(scorer, chosen.z, dealt, examples.answerable, recipe, reads)
     return Fitted(
         gate=gate,
         kind="logistic regression",
-        penalty=penalty,
-        strength=strength,
+        penalty=chosen.penalty,
+        strength=chosen.strength,
         calibration=calibration,
         held_out=held_out,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """One way to fit: which columns, how; and ``z`` (n,) of each question by a fit that had not seen its fold."""
+
+    columns: list[int]
+    penalty: Penalty
+    strength: float
+    fit: Fit
+    z: Floats
+
+
+def _chosen(examples: Examples, dealt: NDArray[np.int64]) -> _Choice:
+    """The least log-loss within the simplest set of features that does not lose by more than chance explains.
+
+    Source: Breiman et al., Classification and Regression Trees, 1984, sec. 3.4.3 (the one-standard-error rule), with the
+    standard error of the paired differences.
+    """
+    tried = [_choice(examples, dealt, groups, *how) for groups in SETS for how in GRID]
+    losses = np.array([_losses(one.z, examples.answerable) for one in tried])
+    means = losses.mean(axis=1)
+    away = losses - losses[int(np.argmin(means))]
+    close = away.mean(axis=1) <= away.std(axis=1) / np.sqrt(len(examples))
+    simplest = min(len(tried[place].columns) for place in np.flatnonzero(close).tolist())
+    in_set = [len(one.columns) == simplest for one in tried]
+    return tried[int(np.argmin(np.where(in_set, means, np.inf)))]
+
+
+def _choice(
+    examples: Examples, dealt: NDArray[np.int64], groups: Sequence[Group], penalty: Penalty, strength: float
+) -> _Choice:
+    columns = [place for place, name in enumerate(examples.names) if BY_NAME[name].group in groups]
+    fit = logistic([examples.names[place] for place in columns], penalty=penalty, strength=strength)
+    z = _held_out(examples.values[:, columns], examples.answerable, dealt, fit)
+    return _Choice(columns=columns, penalty=penalty, strength=strength, fit=fit, z=z)
 
 
 def fit_boosted(examples: Examples, recipe: Recipe, reads: Mapping[str, str], *, seed: int) -> Fitted:
     """Boosted trees, calibrated in the same way."""
     dealt = folds(examples.clusters, seed=seed)
     fit = boosted(examples.names, seed=seed)
-    z = _held_out(examples, dealt, fit)
+    z = _held_out(examples.values, examples.answerable, dealt, fit)
     scorer = fit(examples.values, examples.answerable)
     gate, calibration, held_out = _calibrated(scorer, z, dealt, examples.answerable, recipe, reads)
     return Fitted(
@@ -100,12 +138,12 @@ def cut_at(probability: Floats, examples: Examples, coverage: float) -> float:
     return float(ranked[wanted - 1]) if wanted <= len(ranked) else 0.0
 
 
-def _held_out(examples: Examples, dealt: NDArray[np.int64], fit: Fit) -> Floats:
+def _held_out(values: Floats, answerable: Flags, dealt: NDArray[np.int64], fit: Fit) -> Floats:
     """(n,) z of each question by a model that has not seen its fold."""
-    z = np.zeros(len(examples))
+    z = np.zeros(len(answerable))
     for fold in np.unique(dealt).tolist():
         out = dealt == fold
-        z[out] = fit(examples.values[~out], examples.answerable[~out]).z(examples.values[out])
+        z[out] = fit(values[~out], answerable[~out]).z(values[out])
     return z
 
 
@@ -145,5 +183,6 @@ def _isotonic(z: Floats, answerable: Flags, asked: Floats) -> Floats:
     return np.asarray(np.interp(asked, known, probabilities), dtype=np.float64)
 
 
-def _log_loss(z: Floats, answerable: Flags) -> float:
-    return float(np.logaddexp(0, np.where(answerable, -z, z)).mean())
+def _losses(z: Floats, answerable: Flags) -> Floats:
+    """(n,) log-loss of each."""
+    return np.asarray(np.logaddexp(0, np.where(answerable, -z, z)))

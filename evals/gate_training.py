@@ -18,7 +18,7 @@ from core.records import DEFAULT_USER
 from core.trace import Recipe
 from core.workspace import Workspace
 from evals.cases import VARIANTS, Variant
-from evals.gate_examples import Examples, collect, features_of, without_gate
+from evals.gate_examples import Examples, collect, without_gate
 from evals.gate_fit import Fitted, cut_at, fit_boosted, fit_logistic
 from evals.gate_heldout import REPEATS, HeldOut, boosting_wins, held_out
 from evals.runs import LabelledCase
@@ -84,10 +84,7 @@ def fit_gate(
         user_id=user_id,
         progress=progress,
     )
-    spaces = workspace.spaces(profile)
-    reads: dict[str, str] = {
-        family: spaces[family] for family in ("cosine", "tfidf") if family in _families(recipe)
-    }
+    reads = {"cosine": workspace.spaces(profile)["cosine"]}
     out = held_out(examples, recipe, coverage=coverage, repeats=repeats, seed=seed, progress=progress)
     figures = by_kind(out, seed=seed)
     fit = fit_boosted if boosting_wins(figures["all"]) else fit_logistic
@@ -129,10 +126,6 @@ def by_kind(out: HeldOut, *, seed: int) -> dict[str, dict[str, Estimate]]:
         for kind in kinds:
             found[kind] = out.of(answerable | (variants == kind)).figures(seed=seed)
     return found
-
-
-def _families(recipe: Recipe) -> set[str]:
-    return {"cosine", "tfidf"} if len(features_of(recipe)) > len(features_of("graph")) else {"cosine"}
 
 
 def _data_hash(workspace: Workspace, names: set[str], user_id: str) -> str:

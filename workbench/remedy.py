@@ -45,7 +45,8 @@ def _next_gate(trace: Trace, candidate: Candidate, changes: dict[str, Value]) ->
     read = {
         "gate.min_cosine": candidate.scores.get(trace.spaces["cosine"]),
         "gate.min_rerank": candidate.scores.get(trace.spaces.get("rerank", "")),
-        "gate.min_best_cosine": trace.answer.confidence,
+        "gate.min_best_cosine": None if trace.judgement else trace.answer.confidence,
+        "gate.min_probability": trace.judgement.probability if trace.judgement else None,
     }
     for name, value in read.items():
         cut = {**trace.values, **changes}.get(name)

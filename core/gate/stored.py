@@ -30,7 +30,8 @@ from core.trace import Recipe
 
 KEY = "learned_gate"
 _KEYS = {"version", "space", "intercept", "reads", "trees", "calibration", "features", "report"}
-_FAMILIES = ("cosine", "tfidf")
+_FAMILIES = ("cosine",)
+"""Score families that another model scores otherwise."""
 
 
 def parse(table: Any, recipe: Recipe, where: str) -> LearnedGate:

@@ -74,8 +74,8 @@ def test_a_changed_number_is_another_space():
 
 
 def test_another_embedder_is_refused_with_what_to_run():
-    gate = gate_of({"terms": 1.0}, reads={"cosine": "cosine/minilm-l6-int8", "tfidf": "tfidf"})
-    gate.check({"cosine": "cosine/minilm-l6-int8", "tfidf": "tfidf"}, "mine")
+    gate = gate_of({"terms": 1.0}, reads={"cosine": "cosine/minilm-l6-int8"})
+    gate.check({"cosine": "cosine/minilm-l6-int8"}, "mine")
     told = r"'cosine/minilm-l6-int8'.*'cosine/wordllama-256'.*assay tune --gate --dataset NAME --recipe brain"
     with pytest.raises(ScoreSpaceError, match=told):
         gate.check({"cosine": "cosine/wordllama-256"}, "mine")
