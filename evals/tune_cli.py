@@ -137,7 +137,8 @@ def tune(
         print(gate_command.run(wanted, as_json=json_ or output is OutputFormat.json))
         return
 
-    from evals.tuning.command import Request, run
+    from evals.tuning.command import run
+    from evals.tuning.request import Request
 
     request = Request(
         dataset=dataset, recipe=None if recipe is None else recipe.value, recording=recording, profile=profile,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ Search = Literal["tpe", "nsga2"]
 ADAPTIVE: tuple[Search, ...] = ("tpe", "nsga2")
 Floats = NDArray[np.float64]
 BATCH = 32
-_EXCESS = "excess"
+_FAR = 1e6
+"""Stands for a constraint on a figure that has no value."""
 
 
 class Proposals:
@@ -30,16 +31,14 @@ class Proposals:
     batches); Deb et al., NSGA-II, IEEE Transactions on Evolutionary Computation 2002.
     """
 
-    def __init__(
-        self, search: Search, axes: Sequence[Axis], *, objectives: int, constraints: int, seed: int = 0
-    ) -> None:
+    def __init__(self, search: Search, axes: Sequence[Axis], *, objectives: int, seed: int = 0) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._axes, self._constraints = axes, constraints
+        self._axes = axes
         with _quiet():
             self._study = optuna.create_study(
-                directions=["maximize"] * objectives, sampler=_sampler(search, seed, constraints)
+                directions=["maximize"] * objectives, sampler=_sampler(search, seed)
             )
         self._asked: list[optuna.Trial] = []
 
@@ -69,8 +68,8 @@ class Proposals:
 
         with _quiet():
             for trial, score, beyond in zip(self._asked, scores, excess, strict=True):
-                finite = np.minimum(beyond, 1e6).tolist()
-                trial.set_user_attr(_EXCESS, finite)
+                for number, value in enumerate(np.minimum(beyond, _FAR).tolist()):
+                    trial.set_constraint(str(number), value)
                 if np.isnan(score).any():
                     self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
                 else:
@@ -78,19 +77,14 @@ class Proposals:
         self._asked = []
 
 
-def _sampler(search: Search, seed: int, constraints: int) -> optuna.samplers.BaseSampler:
+def _sampler(search: Search, seed: int) -> optuna.samplers.BaseSampler:
     import optuna
 
-    bounded = _excess if constraints else None
     if search == "tpe":
         return optuna.samplers.TPESampler(
-            seed=seed, multivariate=True, constant_liar=True, n_startup_trials=BATCH, constraints_func=bounded
+            seed=seed, multivariate=True, constant_liar=True, n_startup_trials=BATCH
         )
-    return optuna.samplers.NSGAIISampler(seed=seed, population_size=BATCH, constraints_func=bounded)
-
-
-def _excess(trial: Any) -> Sequence[float]:
-    return tuple(trial.user_attrs[_EXCESS])
+    return optuna.samplers.NSGAIISampler(seed=seed, population_size=BATCH)
 
 
 def _suggested(trial: optuna.Trial, axis: Axis) -> Value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,60 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core import clock
 from core import profile as profiles
 from core.errors import UsageError
-from core.options import USER
 from core.profile import Profile
 from core.progress import bar
 from core.trace import Recipe
 from core.workspace import Workspace
-from evals.cases import Variant
 from evals.record import WIDTHS, record
 from evals.recording import Recording
 from evals.recording_files import load
 from evals.runs import select_cases
 from evals.tuning import promised, report, saved, surface
-from evals.tuning.explore import Search
-from evals.tuning.flatness import Flat
 from evals.tuning.objective import parse_constraint, parse_objective
-from evals.tuning.problem import Problem, clusters_of
+from evals.tuning.origin import described, made_of, outcome
+from evals.tuning.problem import Problem
 from evals.tuning.promise import Promise, parse_promise
+from evals.tuning.request import Request
 from evals.tuning.space import Axis, parse_axes
 from evals.tuning.tuning import Plan, Tuned, tune
 
 INFEASIBLE, NOT_PROMISED = 1, 3
 FOLDS = 5
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The options of the command as they were given."""
-
-    dataset: str | None = None
-    recipe: Recipe | None = None
-    recording: Path | None = None
-    profile: str = "default"
-    vary: tuple[str, ...] = ()
-    search: Search = "sobol"
-    trials: int = 512
-    objectives: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    promise: str | None = None
-    tune_split: str | None = None
-    report_split: str | None = None
-    folds: int | None = None
-    variant: Variant = "near-miss"
-    levels: tuple[str, ...] | None = None
-    filters: tuple[str, ...] = ()
-    limit: int | None = None
-    seed: int = 0
-    out: Path | None = None
-    surface: Path | None = None
-    db: Path | str | None = None
-    user: str = USER
-    embedder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +66,11 @@ def run(request: Request, *, as_json: bool = False) -> tuple[str, int]:
     searches = (1 if plan.folds is None else 1 + plan.folds) if wanted.axes else 1
     with bar("tuning", total=request.trials * searches, unit="settings") as progress:
         tuned = tune(problem, plan, progress=progress, keep=lambda found: keep(found, wanted.surface))
-    about |= _outcome(tuned)
+    about |= outcome(tuned)
     written = {"surface": str(wanted.surface) if wanted.axes else None, "profile_file": None}
     if tuned.profile is not None and request.out is not None:
         saved.save(
-            saved.bound(tuned.profile, recording.header.spaces), request.out, about, about=_described(about)
+            saved.bound(tuned.profile, recording.header.spaces), request.out, about, about=described(about)
         )
         written["profile_file"] = str(request.out)
     return _printed(tuned, about, written, as_json), _code(tuned)
@@ -201,7 +168,7 @@ def _plan(request: Request, problem: Problem, promise: Promise | None) -> tuple[
                 "--objective and --constraint and only the cut is moved"
             )
         plan = replace(plan, folds=request.folds or FOLDS)
-    return plan, _about(request, problem, plan, (tune_split, report_split))
+    return plan, made_of(request, problem, plan, (tune_split, report_split))
 
 
 def _splits(request: Request, there: set[Any]) -> tuple[str | None, str | None]:
@@ -231,93 +198,6 @@ def _splits(request: Request, there: set[Any]) -> tuple[str | None, str | None]:
         missing = "--report-split" if other is None else "--tune-split"
         raise UsageError(f"{missing} is missing; the cases have {', '.join(known)}; or give --folds")
     return one or rest[0], other or rest[0]
-
-
-def _about(
-    request: Request, problem: Problem, plan: Plan, splits: tuple[str | None, str | None]
-) -> dict[str, Any]:
-    header = problem.recording.header
-    judged = plan.report if plan.report is not None else plan.chosen
-    how = "the same, by the settings of folds that left their documents out" if plan.folds else ""
-    return {
-        "dataset": request.dataset or ", ".join(sorted(header.datasets)),
-        "content": ", ".join(f"{name} {digest}" for name, digest in sorted(header.datasets.items())),
-        "variant": header.variant,
-        "embedder": header.embedder,
-        "base": problem.base.name,
-        "tuned_on": _cases_of(problem, plan.chosen, splits[0]) if problem.axes else "nothing",
-        "judged_on": how or _cases_of(problem, judged, splits[1]),
-        "n": int(judged.sum()),
-        "failed": len(header.failures) or None,
-        "seed": request.seed,
-        "date": clock.now(),
-        "assay": header.assay,
-        "command": command_line(request),
-    }
-
-
-def _outcome(tuned: Tuned) -> dict[str, Any]:
-    """What a profile's file says of how good it is."""
-    found: dict[str, Any] = {}
-    if tuned.surface is not None:
-        found |= {
-            "objective": " and ".join(one.text for one in tuned.problem.objectives),
-            "constraints": "; ".join(one.text for one in tuned.problem.constraints) or None,
-            "search": f"{tuned.plan.search}, {len(tuned.surface.points)} settings",
-            "folds": tuned.plan.folds,
-        }
-        for one in tuned.held_out[:1]:
-            ends, apart = one.after_interval, one.difference_interval
-            found |= {
-                "held_out_before": one.before,
-                "held_out": one.after,
-                "held_out_interval": ends and f"[{ends[0]:.4f}, {ends[1]:.4f}]",
-                "held_out_difference_interval": apart and f"[{apart[0]:.4f}, {apart[1]:.4f}]",
-            }
-        if isinstance(tuned.flat, Flat):
-            found["within_noise"] = "; ".join(
-                f"{name} {low:g} to {high:g}" for name, (low, high) in tuned.flat.ranges.items()
-            )
-    if tuned.promise is not None and (place := tuned.promise.tested.chosen) is not None:
-        tested, ends = tuned.promise.tested, tuned.promise.tested.interval(place)
-        found |= {
-            "promise": tuned.promise.promise.text,
-            "promise_errors": f"{tested.errors[place]} of {tested.counted[place]}",
-            "promise_interval": f"[{ends[0]:.4f}, {ends[1]:.4f}]",
-        }
-    return found
-
-
-def _described(about: dict[str, Any]) -> str:
-    what = about.get("objective") or about.get("promise")
-    return f"Tuned for {what} on {about['dataset']}, under {about['embedder']}; see [origin]."
-
-
-def _cases_of(problem: Problem, chosen: Flags, split: str | None) -> str:
-    cases = [problem.recording.cases[place] for place in np.flatnonzero(chosen).tolist()]
-    name = "all cases" if split is None else split
-    return f"{name} ({len(cases)} cases about {clusters_of(cases)[1] if cases else 0} documents)"
-
-
-def command_line(request: Request, *, searched: bool = True) -> str:
-    """The command that does it again, the database and the output apart; without what says how to search, unless it is
-    ``searched``."""
-    search: list[tuple[str, Any]] = [("--search", request.search), ("--trials", request.trials)]
-    given: list[tuple[str, Any]] = [
-        ("--dataset", request.dataset), ("--recipe", request.recipe), ("--recording", request.recording),
-        ("--profile", request.profile), *(("--vary", one) for one in request.vary), *(search if searched else ()),
-        *(("--objective", one) for one in request.objectives),
-        *(("--constraint", one) for one in request.constraints), ("--promise", request.promise),
-        ("--tune-split", request.tune_split), ("--report-split", request.report_split), ("--folds", request.folds),
-        *([("--variant", request.variant)] if searched else ()),
-        ("--levels", request.levels and ",".join(request.levels)),
-        *(("--filter", one) for one in request.filters), ("--limit", request.limit), ("--seed", request.seed),
-        ("--embedder", request.embedder),
-    ]  # fmt: skip
-    words = ["assay", "tune"]
-    for option, value in given:
-        words += [] if value is None else [option, str(value)]
-    return shlex.join(words)
 
 
 def keep(found: surface.Surface, path: Path) -> None:

@@ -94,10 +94,7 @@ class Explorer:
 
     def _adaptively(self, search: adaptive.Search, trials: int, seed: int) -> None:
         problem = self.problem
-        proposals = adaptive.Proposals(
-            search, problem.axes, objectives=len(problem.objectives),
-            constraints=len(problem.constraints), seed=seed,
-        )  # fmt: skip
+        proposals = adaptive.Proposals(search, problem.axes, objectives=len(problem.objectives), seed=seed)
         self.add([problem.start])
         proposals.suggest_first(problem.start)
         for begin in range(0, trials, adaptive.BATCH):
