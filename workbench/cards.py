@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from core.trace import Answer, Candidate, Evidence, Provenance
+from core.trace import Answer, Candidate, Evidence
+from workbench import provenance
 from workbench.plain import markup, score, shortened
 
 FULL_TEXT = 20_000
 """Characters of a text on the page; of a longer one this much around the quote, and it says so."""
 AROUND = 280
 """Characters before and after the quote that stand in a card until it is opened."""
-PARENTS = 12
-PARENT_TEXT = 220
+QUOTE = 300
 _CITATION = re.compile(r"\[(?:mem|passage|fact|entity):[^\[\]\s]+\]")
 
 
@@ -58,13 +58,13 @@ def evidence_card(item: Evidence, place: int, candidate: Candidate | None, *, ci
     return (
         f'<article class="assay-card{"" if cited else " assay-closest"}" id="{anchor}">'
         f'<header><span class="assay-number">{badge}</span><div class="assay-origin">{_origin(item)}</div>{rank}</header>'
-        f"{_text(item)}{_scores(candidate)}{_provenance(item.provenance, item.candidate_id)}</article>"
+        f"{_text(item)}{_scores(candidate)}{provenance.made_from(item.provenance, item.candidate_id)}</article>"
     )
 
 
 def candidate_card(item: Candidate) -> str:
     """One candidate whole, for a row that was picked in the table."""
-    head = _line(
+    head = provenance.line(
         (item.level or item.kind, item.name, item.title, item.source, item.session, item.turn, item.valid_at)
     )
     text = item.text[:FULL_TEXT]
@@ -72,6 +72,20 @@ def candidate_card(item: Candidate) -> str:
         f'<article class="assay-card"><header><div class="assay-origin">{head}</div></header>'
         f'<p class="assay-text" dir="auto">{markup(text)}</p>{_cut_note(item.text, len(text))}{_scores(item)}</article>'
     )
+
+
+def listed(given: Answer, elsewhere: Container[str], mark: str) -> str:
+    """An answer's evidence as a list, best first; what is not also ``elsewhere`` carries ``mark``."""
+    if given.abstained:
+        return f'<p class="assay-text" dir="auto">{markup(given.text)}</p>'
+    rows = [
+        f'<li class="{"" if item.candidate_id in elsewhere else "assay-only"}"><b>[{place}]</b> '
+        f'<span dir="auto">{markup(shortened(item.quote or item.text, QUOTE))}</span>'
+        f"<small>{provenance.line((handle(item),))}"
+        f"{'' if item.candidate_id in elsewhere else f'<em>{markup(mark)}</em>'}</small></li>"
+        for place, item in enumerate(given.evidence, start=1)
+    ]
+    return f'<ol class="assay-listed">{"".join(rows)}</ol>'
 
 
 def notices(said: Sequence[str]) -> str:
@@ -96,24 +110,26 @@ def _answer_line(line: str, evidence: Sequence[Evidence]) -> str:
 
 
 def _origin(item: Evidence) -> str:
-    handle = _handle(item)
-    source = item.source if handle != item.source else None
+    known_as = handle(item)
+    source = item.source if known_as != item.source else None
     turn = f"turn {item.turn}" if item.turn else None
     session = f"session {item.session}" if item.session else None
     speaker = f"said by {item.speaker}" if item.speaker else None
-    valid = f"valid {_validity(item)}" if _validity(item) else None
-    below = _line((source, session, turn, speaker, valid))
+    valid = f"valid {validity(item)}" if validity(item) else None
+    below = provenance.line((source, session, turn, speaker, valid))
     level = f'<span class="assay-level assay-{item.level or "none"}">{item.level or item.kind}</span>'
-    return f'{level}<strong dir="auto">{markup(shortened(handle, 90))}</strong><small>{below}</small>'
+    return f'{level}<strong dir="auto">{markup(shortened(known_as, 90))}</strong><small>{below}</small>'
 
 
-def _handle(item: Evidence) -> str:
+def handle(item: Evidence | Candidate) -> str:
+    """What a reader knows it by: the fact's ends, a name, a title, a source."""
     if item.fact:
         return f"{item.fact.source} → {item.fact.target}"
     return item.name or item.title or item.source or "(no source)"
 
 
-def _validity(item: Evidence) -> str:
+def validity(item: Evidence | Candidate) -> str:
+    """When it held, in words; empty where it does not say."""
     if item.fact:
         ends = item.fact.valid_at or "", item.fact.invalid_at or ""
         return f"{_day(ends[0]) or '…'} to {_day(ends[1]) or 'now'}" if any(ends) else ""
@@ -122,10 +138,6 @@ def _validity(item: Evidence) -> str:
 
 def _day(moment: str) -> str:
     return moment.removesuffix("T00:00:00Z").replace("T", " ").removesuffix("Z")
-
-
-def _line(parts: Sequence[str | None]) -> str:
-    return " · ".join(f"<bdi>{markup(shortened(part, 120))}</bdi>" for part in parts if part)
 
 
 def _text(item: Evidence) -> str:
@@ -174,29 +186,4 @@ def _scores(candidate: Candidate | None) -> str:
     chips = "".join(
         f"<span><b>{score(value)}</b> {markup(space)}</span>" for space, value in candidate.scores.items()
     )
-    return f'<div class="assay-scores">{chips}</div>'
-
-
-def _provenance(entries: Sequence[Provenance], top: str) -> str:
-    above = [entry for entry in entries if entry.hops]
-    if not above:
-        return ""
-    levels = " → ".join(dict.fromkeys(entry.level for entry in above))
-    head = f"Made from {len(above)} {'memory' if len(above) == 1 else 'memories'} ({levels})"
-    return f'<details class="assay-made"><summary>{head}</summary>{_parents(above, top, depth=1)}</details>'
-
-
-def _parents(entries: Sequence[Provenance], child: str, depth: int) -> str:
-    here = [entry for entry in entries if entry.hops == depth and (entry.child_id or child) == child]
-    rows = list(_parent_rows(entries, here[:PARENTS], depth))
-    more = [f"<li>and {len(here) - PARENTS} more</li>"] if len(here) > PARENTS else []
-    return f"<ul>{''.join([*rows, *more])}</ul>" if rows else ""
-
-
-def _parent_rows(entries: Sequence[Provenance], here: Sequence[Provenance], depth: int) -> Iterator[str]:
-    for entry in here:
-        place = _line((entry.source, entry.turn))
-        text = markup(shortened(entry.text, PARENT_TEXT))
-        level = f'<span class="assay-level assay-{entry.level}">{entry.level}</span>'
-        deeper = _parents(entries, entry.node_id, depth + 1)
-        yield f'<li>{level}<small>{place}</small><p dir="auto">{text}</p>{deeper}</li>'
+    return f'<details><summary>Scores by space</summary><div class="assay-scores">{chips}</div></details>'

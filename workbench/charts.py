@@ -42,7 +42,7 @@ def funnel(trace: Trace) -> go.Figure:
     widest = max([*table["reached"], 1])
     figure.update_xaxes(range=[0, widest * 1.28], title="candidates left", showgrid=False, zeroline=False)
     figure.update_yaxes(autorange="reversed", ticksuffix="  ")
-    return _laid_out(figure, height=70 + 42 * max(len(table), 3))
+    return laid_out(figure, height=70 + 42 * max(len(table), 3))
 
 
 def slopes(trace: Trace) -> go.Figure:
@@ -81,7 +81,7 @@ def slopes(trace: Trace) -> go.Figure:
     figure.update_yaxes(
         range=[last + 0.7, 0.3], title="rank", tick0=1, dtick=step, tickformat="d", zeroline=False
     )
-    return _laid_out(figure, height=min(640, 160 + 14 * max(last, 12)))
+    return laid_out(figure, height=min(640, 160 + 14 * max(last, 12)))
 
 
 def cuts(trace: Trace) -> go.Figure:
@@ -106,7 +106,7 @@ def cuts(trace: Trace) -> go.Figure:
                 "opacity": 0.9 if kind in ("cited", "fell here") else 0.6,
             },
             hovertext=[
-                f"{score(row.score)} in {markup(row.space)}<br>{_wrapped(row.text)}"
+                f"{score(row.score)} in {markup(row.space)}<br>{wrapped(row.text)}"
                 for row in part.itertuples()
             ],
             hoverinfo="text",
@@ -122,7 +122,7 @@ def cuts(trace: Trace) -> go.Figure:
     )
     figure.update_xaxes(title="score", zeroline=False)
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    return _laid_out(figure, height=130 + 74 * max(len(names), 1))
+    return laid_out(figure, height=130 + 74 * max(len(names), 1))
 
 
 def times(trace: Trace) -> go.Figure:
@@ -146,7 +146,7 @@ def times(trace: Trace) -> go.Figure:
         range=[0, max([*table["ms"], 0.1]) * 1.25], title="milliseconds", showgrid=False, zeroline=False
     )
     figure.update_yaxes(autorange="reversed", ticksuffix="  ")
-    return _laid_out(figure, height=70 + 30 * max(len(table), 3))
+    return laid_out(figure, height=70 + 30 * max(len(table), 3))
 
 
 def _add_cuts(figure: go.Figure, table: pd.DataFrame, names: list[str]) -> None:
@@ -203,17 +203,19 @@ def _slope_hover(row: Any, space: str) -> str:
         f"rank {row.before} → {row.after}",
         f"fused {score(None if pd.isna(row.fused) else row.fused)}",
         f"{markup(space)} {score(row.reranked)}",
-        _wrapped(row.text),
+        wrapped(row.text),
     ]
     return "<br>".join(lines)
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
+    """``text`` escaped, cut and broken into lines for a hover."""
     lines = textwrap.wrap(shortened(text, frames.TEXT), HOVER_WIDTH) or [""]
     return "<br>".join(markup(line) for line in lines)
 
 
-def _laid_out(figure: go.Figure, *, height: int) -> go.Figure:
+def laid_out(figure: go.Figure, *, height: int) -> go.Figure:
+    """``figure`` with the house's margins on the page's own ground."""
     figure.update_layout(
         height=height,
         margin={"l": 10, "r": 24, "t": 30, "b": 40},

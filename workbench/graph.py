@@ -5,6 +5,7 @@ Node ids are made here and every attribute is made inert, because the widget's s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ from workbench.plain import inert, shortened
 MAX_FACTS = 40
 """Facts drawn: the cited ones and the best others; more is a hairball."""
 MAX_PARENTS = 40
-CAPTION = 34
+CAPTION = 44
 TEXT = 300
 
 
@@ -59,8 +60,8 @@ class Drawing:
         }
 
 
-def drawing(trace: Trace) -> Drawing:
-    """The graph of an answer's evidence, or of what was closest when it abstained."""
+def drawing(trace: Trace, superseded: Sequence[Fact] = ()) -> Drawing:
+    """The graph of an answer's evidence, or of what was closest when it abstained; ``superseded`` facts beside it."""
     shown = trace.answer.evidence or trace.answer.closest
     result = Drawing()
     if not shown and not _other_facts(trace, set()):
@@ -78,6 +79,8 @@ def drawing(trace: Trace) -> Drawing:
             result.add_edge(question, _add_evidence(result, item, number), label)
     for fact in _other_facts(trace, {item.candidate_id for item in shown}):
         _add_fact(result, fact, "FACT", "")
+    for fact in superseded[:MAX_FACTS]:
+        _add_fact(result, fact, "SUPERSEDED", "")
     return result
 
 
@@ -107,7 +110,24 @@ def _add_fact(result: Drawing, fact: Fact, label: str, number: str) -> None:
         result.add_node(f"entity:{fact.source_id}", "Entity", fact.source),
         result.add_node(f"entity:{fact.target_id}", "Entity", fact.target),
     )
-    result.add_edge(*ends, label, f"{number} {fact.relation.replace('_', ' ')}".strip())
+    caption = f"{number} {fact.relation.replace('_', ' ')}".strip()
+    when = years(fact)
+    result.add_edge(*ends, label, f"{caption} ({when})" if when else caption)
+    result.edges[-1] |= {"text": inert(shortened(fact.description, TEXT)), "valid": valid_time(fact)}
+
+
+def years(fact: Fact) -> str:
+    """The years in which a fact held, ``2021–2023`` or ``since 2021``; empty where it does not say."""
+    start, end = (fact.valid_at or "")[:4], (fact.invalid_at or "")[:4]
+    if end:
+        return f"{start}–{end}" if start else f"until {end}"
+    return f"since {start}" if start else ""
+
+
+def valid_time(fact: Fact) -> str:
+    """From when to when a fact held, and whether it was superseded, in words."""
+    held = f"{(fact.valid_at or 'not said')[:10]} to {(fact.invalid_at or 'now')[:10]}"
+    return f"{held}; superseded {fact.expired_at[:10]}" if fact.expired_at else held
 
 
 def _other_facts(trace: Trace, cited: set[str]) -> list[Fact]:

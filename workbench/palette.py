@@ -37,11 +37,19 @@ NODE = {
     "L1": BLUE,
     "L2": PURPLE,
 }
-EDGE = {"CITED": GREEN, "CLOSEST": VERMILLION, "MADE_FROM": GREY, "FACT": GREY, "CITED_FACT": GREEN}
+EDGE = {
+    "CITED": GREEN,
+    "CLOSEST": VERMILLION,
+    "MADE_FROM": GREY,
+    "FACT": SKY,
+    "CITED_FACT": GREEN,
+    "SUPERSEDED": GREY,
+}
 EDGE_NAME = {
     "CITED": "cited",
     "CLOSEST": "closest",
     "MADE_FROM": "made from",
     "FACT": "fact",
     "CITED_FACT": "cited fact",
+    "SUPERSEDED": "superseded fact",
 }

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from core import clock
 from core import profile as profiles
 from core.errors import AssayError, UsageError
+from core.geo.sphere import check_radius
 from core.profile import Profile, Value
 from core.records import LEVELS
 from core.thresholds import BY_NAME, Setting, for_recipe
@@ -19,13 +20,19 @@ CHANGE = "set."
 """Prefix of a changed threshold in a link, e.g. ``set.floor.min_score=0.41``."""
 DEFAULT_RECIPE: Recipe = "memory"  # the one that shows every part: notes, their provenance and a reranker
 Name = TypeVar("Name", bound=str)
+SECTIONS = ("path", "candidates", "compare")
+PICTURES = ("graph", "provenance", "timeline", "map")
 MAX_LINKED_QUESTION = 2000
 """Characters of a question that a link carries; browsers cut longer addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What the page shows. ``levels`` empty: the recipe's own; ``changes`` only what differs from the profile."""
+    """What the page shows. ``levels`` empty: the recipe's own; ``changes`` only what differs from the profile.
+
+    ``section`` is what stands below the evidence, ``picture`` what stands beside it; ``beside`` the profile that is
+    compared with; ``superseded`` also draws facts that no longer hold; ``nearby_km`` 0: nothing is searched nearby.
+    """
 
     dataset: str
     recipe: Recipe
@@ -34,6 +41,11 @@ class View:
     levels: tuple[str, ...] = ()
     as_of: str = ""
     known_at: str = ""
+    section: str = SECTIONS[0]
+    picture: str = PICTURES[0]
+    beside: str = ""
+    superseded: bool = False
+    nearby_km: float = 0.0
     changes: Mapping[str, Value] = field(default_factory=dict)
 
     def tuned(self) -> Profile:
@@ -70,6 +82,11 @@ def to_query(view: View) -> dict[str, str]:
         "levels": ",".join(view.levels),
         "as_of": view.as_of,
         "known_at": view.known_at,
+        "section": view.section if view.section != SECTIONS[0] else "",
+        "picture": view.picture if view.picture != PICTURES[0] else "",
+        "beside": view.beside,
+        "superseded": "1" if view.superseded else "",
+        "nearby_km": f"{view.nearby_km:g}" if view.nearby_km else "",
     }
     changes = {CHANGE + name: str(value) for name, value in view.changes.items()}
     return {key: value for key, value in plain.items() if value} | changes
@@ -94,6 +111,11 @@ def from_query(params: Mapping[str, str], datasets: Sequence[str]) -> tuple[View
         levels=levels,
         as_of=params.get("as_of", ""),
         known_at=params.get("known_at", ""),
+        section=_one_of("section", params.get("section"), SECTIONS, SECTIONS[0], said),
+        picture=_one_of("picture", params.get("picture"), PICTURES, PICTURES[0], said),
+        beside=_beside(params.get("beside"), name, said),
+        superseded=params.get("superseded") == "1",
+        nearby_km=_radius(params.get("nearby_km"), said),
         changes=_changes(params, profiles.load(name, recipe), said),
     )
     return view, said
@@ -103,6 +125,12 @@ def default_profile() -> str:
     """``default`` where it is shipped, else the first there is."""
     names = profiles.shipped()
     return "default" if "default" in names else names[0]
+
+
+def other_profile(name: str) -> str:
+    """The profile a first comparison is with: ``seed``, or of ``seed`` itself the default one."""
+    names = profiles.shipped()
+    return "seed" if name != "seed" and "seed" in names else default_profile()
 
 
 def differing(profile: Profile, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -118,6 +146,18 @@ def _one_of(what: str, given: str | None, known: Sequence[Name], default: Name, 
     if given:
         said.append(f"The link names {what} {given!r}, which is not here; {default!r} is shown.")
     return default
+
+
+def _beside(given: str | None, name: str, said: list[str]) -> str:
+    return _one_of("profile", given, profiles.shipped(), other_profile(name), said) if given else ""
+
+
+def _radius(given: str | None, said: list[str]) -> float:
+    try:
+        return check_radius(float(given)) if given else 0.0
+    except (AssayError, ValueError) as error:
+        said.append(f"The link's nearby_km={given} was left out: {error}")
+        return 0.0
 
 
 def _changes(params: Mapping[str, str], profile: Profile, said: list[str]) -> dict[str, Value]:

@@ -25,7 +25,9 @@ def test_a_fact_joins_its_two_entities_and_a_cited_one_says_so() -> None:
         (traces.QUESTION, "CITED", "Ines Duarte"),
         (traces.QUESTION, "CITED", "[2] Log"),
     }
-    assert {edge["caption"] for edge in drawn.edges if edge["label"] == "CITED_FACT"} == {"[1] works at"}
+    assert {edge["caption"] for edge in drawn.edges if edge["label"] == "CITED_FACT"} == {
+        "[1] works at (since 2023)"
+    }
 
 
 @pytest.mark.parametrize("trace", [traces.brain_answered(), traces.memory_answered()])

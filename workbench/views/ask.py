@@ -5,14 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import AssayError
+from core.records import Dataset
 from core.trace import Trace
 from core.workspace import Workspace
 from workbench import data, state
 from workbench.plain import literal
+from workbench.state import View
 from workbench.views import (
     abstention,
     answer,
     candidates,
+    compare,
     controls,
     details,
     evidence,
@@ -22,6 +25,7 @@ from workbench.views import (
     thresholds,
 )
 
+SECTION_NAMES = {"path": "How it came about", "candidates": "All candidates", "compare": "Two profiles"}
 NO_DATASET = (
     "There is nothing to ask yet. Bring in a folder of Markdown, text or JSONL files, then reload this page:"
 )
@@ -54,18 +58,31 @@ def _ask(workspace: Workspace) -> None:
     profile = view.tuned()
     with st.spinner("Asking … the first question of a data set also builds its index.", show_time=True):
         trace = data.asked(workspace, dataset, view, profile)
-    _show(trace)
+    _show(trace, view, workspace, dataset)
     details.show(trace, profile)
 
 
-def _show(trace: Trace) -> None:
+def _show(trace: Trace, view: View, workspace: Workspace, dataset: Dataset) -> None:
     if trace.answer.abstained:
         abstention.show(trace)
     else:
         answer.show(trace)
-    evidence.show(trace)
-    stages.show(trace)
-    candidates.show(trace)
+    evidence.show(trace, view, workspace, dataset)
+    st.divider()
+    st.segmented_control(
+        "Look closer",
+        state.SECTIONS,
+        key="section",
+        format_func=SECTION_NAMES.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+    )
+    if view.section == "candidates":
+        candidates.show(trace)
+    elif view.section == "compare":
+        compare.show(trace, view, workspace, dataset)
+    else:
+        stages.show(trace)
 
 
 def _nothing_yet() -> None:

@@ -17,7 +17,6 @@ READING = (
 
 def show(trace: Trace) -> None:
     """Draws the table, its download, and the text of a picked row."""
-    st.subheader(f"Candidates ({len(trace.candidates):,})", anchor=False, divider="grey")
     if not trace.candidates:
         st.info("No candidate was found, so there is nothing to list.", icon=":material/search_off:")
         return

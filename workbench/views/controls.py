@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import profile as profiles
+from core.geo.sphere import MAX_RADIUS_KM
 from core.records import Dataset
 from core.trace import RECIPES
 from core.workspace import Workspace
@@ -48,7 +49,8 @@ def view(workspace: Workspace, dataset: Dataset) -> View:
         "Profile", profiles.shipped(), key="profile", help="A set of values for every threshold below."
     )
     levels = () if recipe == "graph" else _levels(workspace, dataset, recipe)
-    as_of, known_at = _time() if recipe == "graph" else ("", "")
+    as_of, known_at, nearby_km = _time_and_place(workspace) if recipe == "graph" else ("", "", 0.0)
+    session = st.session_state
     return View(
         dataset=dataset.name,
         recipe=recipe,
@@ -57,7 +59,19 @@ def view(workspace: Workspace, dataset: Dataset) -> View:
         levels=levels,
         as_of=as_of,
         known_at=known_at,
+        nearby_km=nearby_km,
+        section=str(session.get("section") or state.SECTIONS[0]),
+        picture=str(session.get("picture") or state.PICTURES[0]),
+        beside=_beside(str(name)),
+        superseded=bool(session.get("superseded")),
     )
+
+
+def _beside(name: str) -> str:
+    """The profile that is compared with, where two are."""
+    if st.session_state.get("section") != "compare":
+        return ""
+    return str(st.session_state.setdefault("beside", state.other_profile(name)))
 
 
 def _levels(workspace: Workspace, dataset: Dataset, recipe: str) -> tuple[str, ...]:
@@ -81,8 +95,8 @@ def _levels(workspace: Workspace, dataset: Dataset, recipe: str) -> tuple[str, .
     return tuple(chosen)
 
 
-def _time() -> tuple[str, str]:
-    with st.sidebar.expander("Time", icon=":material/history:"):
+def _time_and_place(workspace: Workspace) -> tuple[str, str, float]:
+    with st.sidebar.expander("Time and place", icon=":material/history:"):
         about = "A year, a day or a moment: 2023, 2023-03-01, 2023-03-01T09:00:00Z. Empty: now."
         as_of = st.text_input(
             "True as of", key="as_of", help=f"Valid time: what held in the world then. {about}"
@@ -90,7 +104,17 @@ def _time() -> tuple[str, str]:
         known_at = st.text_input(
             "Known at", key="known_at", help=f"Transaction time: what was on record then. {about}"
         )
-    return as_of.strip(), known_at.strip()
+        if workspace.geo is None:
+            return as_of.strip(), known_at.strip(), 0.0
+        nearby_km = st.number_input(
+            "Places within (km)",
+            0.0,
+            MAX_RADIUS_KM,
+            step=10.0,
+            key="nearby_km",
+            help="Also searches what is stored near the places the question names. 0: off.",
+        )
+    return as_of.strip(), known_at.strip(), nearby_km
 
 
 def _forget_question() -> None:

@@ -1,21 +1,24 @@
-"""The evidence: a card for each citation, beside the graph it forms."""
+"""The evidence: a card for each citation, beside a picture of it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from core.records import Dataset
 from core.trace import Candidate, Trace
+from core.workspace import Workspace
 from workbench import cards
-from workbench.views import evidence_graph
+from workbench.state import View
+from workbench.views import pictures
 
 
-def show(trace: Trace) -> None:
-    """Draws cards and graph side by side."""
+def show(trace: Trace, view: View, workspace: Workspace, dataset: Dataset) -> None:
+    """Draws cards and picture side by side."""
     left, right = st.columns([6, 5], gap="medium")
     with left:
         _cards(trace)
     with right:
-        evidence_graph.show(trace)
+        pictures.show(trace, view, workspace, dataset)
 
 
 def _cards(trace: Trace) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
+from core.records import Fact
 from core.trace import Trace
 from workbench import palette
 from workbench.graph import Drawing, drawing
@@ -17,19 +20,19 @@ READING = (
     "Click a node or an edge to read it; drag to rearrange, scroll to zoom."
 )
 CAPTIONS = {"font-size": 15, "text-wrap": "wrap", "text-max-width": 130, "min-zoomed-font-size": 4}
+FADED = {"line-style": "dashed", "opacity": 0.55}
 LEVELLED = {"name": "dagre", "rankDir": "LR", "rankSep": 110, "nodeSep": 34}
 ENTITIES = {"name": "fcose", "idealEdgeLength": 130, "nodeSeparation": 120, "randomize": True}
 LAYOUT = {"animate": False, "fit": True, "padding": 24, "nodeDimensionsIncludeLabels": True}
 
 
-def show(trace: Trace) -> None:
+def show(trace: Trace, superseded: Sequence[Fact] = ()) -> None:
     """Draws the graph, its legend and how to read it; or says why there is none."""
-    st.subheader("Evidence graph", anchor=False)
-    drawn = drawing(trace)
+    drawn = drawing(trace, superseded)
     if drawn.why_empty:
         st.info(drawn.why_empty, icon=":material/hub:")
         return
-    _draw(drawn, f"graph:{trace.trace_id}", ENTITIES if trace.recipe == "graph" else LEVELLED)
+    _draw(drawn, f"graph:{_digest(drawn)}", ENTITIES if trace.recipe == "graph" else LEVELLED)
     st.html(_legend(drawn))
     st.caption(READING)
 
@@ -51,6 +54,11 @@ def _draw(drawn: Drawing, key: str, layout: dict[str, object]) -> None:
     )
 
 
+def _digest(drawn: Drawing) -> str:
+    """What is drawn alike keeps its place in the browser, where a moved threshold changed nothing of it."""
+    return sha256(repr(drawn.elements).encode("utf-8", "replace")).hexdigest()[:16]
+
+
 class _Readable:
     """A style of the widget with captions large enough to read."""
 
@@ -60,7 +68,8 @@ class _Readable:
     def dump(self) -> dict[str, Any]:
         """What the widget sends to Cytoscape."""
         dumped: dict[str, Any] = self._style.dump()
-        return dumped | {"style": dumped["style"] | CAPTIONS}
+        faded = FADED if self._style.label == "SUPERSEDED" else {}
+        return dumped | {"style": dumped["style"] | CAPTIONS | faded}
 
 
 def _legend(drawn: Drawing) -> str:

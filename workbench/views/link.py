@@ -24,6 +24,11 @@ def open_link(datasets: Sequence[str]) -> list[str]:
             question=view.question,
             as_of=view.as_of,
             known_at=view.known_at,
+            section=view.section,
+            picture=view.picture,
+            beside=view.beside or state.other_profile(view.profile),
+            superseded=view.superseded,
+            nearby_km=view.nearby_km,
         )
         session[f"levels:{view.recipe}"] = list(view.levels)
         session.update({knob_key(view, name): value for name, value in view.changes.items()})

@@ -27,7 +27,6 @@ NO_SCORES = "No candidate has a score that a threshold is compared with."
 
 def show(trace: Trace) -> None:
     """Draws the charts."""
-    st.subheader("How it came about", anchor=False, divider="grey")
     left, right = st.columns([1, 1], gap="medium")
     with left:
         st.markdown("**Candidates left after each stage**")
@@ -44,6 +43,11 @@ def show(trace: Trace) -> None:
 def chart(figure: go.Figure, table: pd.DataFrame, reading: str, name: str) -> None:
     """A figure, how to read it, and its data to take away."""
     st.plotly_chart(figure, key=f"chart:{name}", config={"displayModeBar": False})
+    caption(table, reading, name)
+
+
+def caption(table: pd.DataFrame, reading: str, name: str) -> None:
+    """How to read what stands above, and its data to take away."""
     row = st.container(horizontal=True, vertical_alignment="top", wrap=False)
     row.caption(reading, width="stretch")
     row.download_button(
