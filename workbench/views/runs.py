@@ -41,7 +41,8 @@ def page() -> None:
     if other is not None:
         run_compare.show(other, head)
         return
-    address.write({"run": head.name, "case": address.picked("runs:case", _case_ids(head))})
+    part = st.session_state.get("runs:part") or st.query_params.get("part")
+    address.write({"run": head.name, "part": part, "case": address.picked("runs:case", _case_ids(head))})
     _one(head, heads)
 
 
