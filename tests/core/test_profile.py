@@ -141,7 +141,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr(type(file), "read_text", refuse)
+    monkeypatch.setattr(profiles, "read_whole", refuse)
     with pytest.raises(ProfileError, match=r"mine.toml: cannot be read: Permission denied"):
         profiles.load(file, "brain")
 

@@ -137,8 +137,7 @@ def test_the_cut_that_answers_a_share(coverage, passed, cut):
 def test_noise_cannot_be_learned():
     """What leaked into training would show here: the truth is that nothing can be told."""
     out = held_out(examples(100, signal=0, seed=5), "brain", coverage=0.9, repeats=1)
-    auroc = out.figures()["auroc"]
-    assert auroc.low < 0.5 < auroc.high + 0.05
+    assert 0.3 < out.splits[0] < 0.7
 
 
 def test_a_document_never_tells_on_itself():
