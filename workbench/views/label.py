@@ -25,7 +25,7 @@ ABOUT: dict[Verdict, str] = {
     "wrong": "Wrong",
     "should-abstain": "Should have abstained",
 }
-SUPPORT: dict[str, bool | None] = {"not judged": None, "supports it": True, "does not": False}
+SUPPORT: dict[str, bool | None] = {"not judged": None, "supports": True, "does not": False}
 TEXT = 1500
 
 
@@ -35,7 +35,7 @@ def show(store: Store, dataset: Dataset, head: RunHead | None, case: Case, label
     profile = view.tuned()
     with st.spinner("Asking …", show_time=True):
         trace = data.asked(data.workspace(), dataset, view, profile)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         _case(case, view)
         _answer(trace)
