@@ -11,7 +11,10 @@ from workbench.views import ask, calls, cases, datasets, runs
 
 STYLE = Path(__file__).with_name("style.css")
 ICON = Path(__file__).with_name("icon.svg")
-ASK_STATE = ("dataset", "recipe", "profile", "question", "as_of", "known_at", "levels:", "knob:")
+ASK_STATE = (
+    "dataset", "recipe", "profile", "question", "as_of", "known_at", "nearby_km", "beside", "picture", "superseded",
+    "levels:", "knob:",
+)  # fmt: skip
 PAGES_STYLE = Path(__file__).with_name("pages.css")
 
 

@@ -129,7 +129,7 @@ def agreement(table: pd.DataFrame, first: str, second: str) -> go.Figure:
     figure = go.Figure(heat)
     figure.update_xaxes(title=markup(shortened(second, LABEL)), showgrid=False)
     figure.update_yaxes(title=markup(shortened(first, LABEL)), autorange="reversed", showgrid=False)
-    return _laid_out(figure, height=340)
+    return _laid_out(figure, height=360).update_xaxes(tickangle=-30)
 
 
 def sums(table: pd.DataFrame, name: str, value: str, title: str) -> go.Figure:
@@ -159,7 +159,7 @@ def latencies(table: pd.DataFrame) -> go.Figure:
             ],
             hoverinfo="text",
         )
-    figure.update_xaxes(type="log", title="milliseconds (log scale)", dtick=1)
+    figure.update_xaxes(type="log", title="milliseconds (log scale)", nticks=6)
     figure.update_yaxes(ticksuffix="  ", showgrid=True)
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return _laid_out(figure, height=150 + 44 * max(table["stage"].nunique(), 2))

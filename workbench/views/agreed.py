@@ -36,7 +36,7 @@ def show(store: Store, dataset: Dataset, cases: Sequence[Case], labels: Sequence
     if not pairs:
         st.info("Agreement takes two labellers; so far one person labelled.", icon=":material/group:")
         return
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Agreement of labellers**")
         numbers = {

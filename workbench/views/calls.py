@@ -94,7 +94,12 @@ def _charts(table: pd.DataFrame) -> None:
         tokens = table.groupby("model", as_index=False)[["input_tokens", "output_tokens", "cost_usd"]].sum()
         tokens["tokens"] = tokens["input_tokens"] + tokens["output_tokens"]
         tokens = tokens.sort_values("tokens", ascending=False).head(12)
-        shown.chart(run_charts.sums(tokens, "model", "tokens", "tokens in and out"), tokens, TOKENS, "tokens")
+        if tokens["tokens"].any():
+            shown.chart(
+                run_charts.sums(tokens, "model", "tokens", "tokens in and out"), tokens, TOKENS, "tokens"
+            )
+        else:
+            st.info("These calls counted no tokens: they ran on this machine.", icon=":material/memory:")
     with right:
         st.markdown("**Latency by stage**")
         times = table[["stage", "latency_ms", "outcome", "model"]]

@@ -10,7 +10,7 @@ from core import profile as profiles
 from core.records import Dataset
 from core.store import Store
 from core.store.labels import MAX_LABELLER, MAX_NOTE, VERDICTS, JudgedCitation, Label, Verdict
-from core.trace import RECIPES, Evidence, Trace
+from core.trace import RECIPES, Answer, Evidence, Trace
 from evals.cases import Case
 from workbench import data, settings, state
 from workbench.plain import clean, literal, markup, shortened
@@ -25,7 +25,7 @@ ABOUT: dict[Verdict, str] = {
     "wrong": "Wrong",
     "should-abstain": "Should have abstained",
 }
-SUPPORT: dict[str, bool | None] = {"not judged": None, "supports it": True, "does not": False}
+SUPPORT: dict[str, bool | None] = {"not judged": None, "supports": True, "does not": False}
 TEXT = 1500
 
 
@@ -35,7 +35,7 @@ def show(store: Store, dataset: Dataset, head: RunHead | None, case: Case, label
     profile = view.tuned()
     with st.spinner("Asking …", show_time=True):
         trace = data.asked(data.workspace(), dataset, view, profile)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         _case(case, view)
         _answer(trace)
@@ -83,11 +83,14 @@ def _answer(trace: Trace) -> None:
     given = trace.answer
     st.markdown("**The system abstained**" if given.abstained else "**The system answered**")
     kind = "assay-label-answer abstained" if given.abstained else "assay-label-answer"
-    st.html(f'<div class="{kind}" dir="auto" tabindex="0">{markup(shortened_lines(given.text))}</div>')
+    st.html(f'<div class="{kind}" dir="auto" tabindex="0">{markup(numbered(given))}</div>')
 
 
-def shortened_lines(text: str) -> str:
-    """The text with its line ends, cut where it is very long."""
+def numbered(answer: Answer) -> str:
+    """The answer's text with citations as the numbers they carry in the form, cut where it is very long."""
+    text = answer.text
+    for number, item in enumerate(answer.evidence, start=1):
+        text = text.replace(item.citation, f"[{number}]")
     return clean(text if len(text) <= 8 * TEXT else text[: 8 * TEXT] + " …")
 
 

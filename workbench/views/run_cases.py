@@ -16,6 +16,8 @@ from workbench.plain import clean, literal, shortened
 from workbench.views import shown
 
 TEXT = 160
+RANKS = 10
+"""Ranks that are listed, beside those of gold evidence."""
 READING = (
     "How to read it: failing kinds first, then by confidence, most sure first: a sure and wrong answer tells most. "
     "Select a row to look into the case."
@@ -85,6 +87,7 @@ def _side(name: str, manifest: Mapping[str, Any], row: Mapping[str, Any], case: 
     lines += [
         f"{rank:>2}. {'★' if key in gold else ' '} {shortened(key, TEXT)}"
         for rank, key in enumerate(ranking, start=1)
+        if rank <= RANKS or key in gold
     ]
     st.code("\n".join(lines), language=None, wrap_lines=True, height="content")
     link = runs.ask_link(manifest, str(row["dataset"]), case) if case else None

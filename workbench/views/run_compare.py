@@ -84,8 +84,12 @@ def _findings(comparison: Comparison) -> None:
     for table in comparison.abstained[:1]:
         st.caption(
             f"Abstentions (McNemar, all cases): {table.sentence}; only the first run abstains from "
-            f"{table.only_before}, only the second from {table.only_after}, p = {table.p_holm:.3f}."
+            f"{table.only_before}, only the second from {table.only_after}, {_p(table.p_holm)}."
         )
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _tags(table: pd.DataFrame) -> None:
