@@ -58,7 +58,9 @@ def tune(
     search: Annotated[
         SearchName, typer.Option("--search", help="How settings are proposed; tpe and nsga2 learn from what was found")
     ] = SearchName.sobol,
-    trials: Annotated[int, typer.Option("--trials", min=1, max=100_000, help="Settings tried")] = 512,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, max=100_000, help="Settings tried, beside those around the best")
+    ] = 512,
     objective: Annotated[
         list[str] | None,
         typer.Option("--objective", help="A figure, or a sum such as 0.5*ndcg@10+0.5*citation_f1; twice for a front. "

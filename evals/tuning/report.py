@@ -41,6 +41,7 @@ def to_json(tuned: Tuned, about: Mapping[str, Any]) -> str:
         else {
             "method": tuned.plan.search,
             "settings": len(surface.points),
+            "proposed": surface.proposed,
             "feasible": int(surface.feasible.sum()),
             "start": {"setting": surface.points[0], "figures": figures_of(surface, 0)},
             "best": None
@@ -106,10 +107,9 @@ def _found(tuned: Tuned) -> str:
     surface, problem = tuned.surface, tuned.problem
     assert surface is not None
     lines = [
-        f"{len(surface.points)} settings ({tuned.plan.search}) in {tuned.seconds:.1f} s, "
-        f"{int(surface.feasible.sum())} meet the constraints"
-        if problem.constraints
-        else f"{len(surface.points)} settings ({tuned.plan.search}) in {tuned.seconds:.1f} s"
+        f"{len(surface.points)} settings ({surface.proposed} by {tuned.plan.search}, the rest around the best) in "
+        f"{tuned.seconds:.1f} s"
+        + (f", {int(surface.feasible.sum())} meet the constraints" if problem.constraints else "")
     ]
     if tuned.best is None:
         return lines[0]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.profile import Value
+from evals.tuning.explore import STEPS
 from evals.tuning.objective import Objective
 from evals.tuning.problem import Problem
 from evals.tuning.space import Point
 
 Flags = NDArray[np.bool_]
-STEPS = 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,12 +28,13 @@ _TIE = 1e-9
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Surface:
     """P distinct settings, the profile one started from first, with ``figures`` (P,) of the cases searched on, and the
-    ``sums`` of those that decide and have sums."""
+    ``sums`` of those that decide and have sums. The first ``proposed`` are the search's own, the rest around the best."""
 
     axes: tuple[Axis, ...]
     objectives: tuple[Objective, ...]
     constraints: tuple[Constraint, ...]
     points: tuple[Point, ...]
+    proposed: int
     figures: Mapping[str, Floats]
     sums: Mapping[str, Sums]
 

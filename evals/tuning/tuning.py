@@ -157,7 +157,8 @@ def _judged(tuned: Tuned, progress: Progress) -> Tuned:
 
 
 def _search_again(tuned: Tuned, progress: Progress) -> crossval.Search:
-    """The same search on fewer cases. Settings that looked at no figure are the same again, and so are their sums."""
+    """The same search on fewer cases. Settings that looked at no figure are the same again, and so are their sums; those
+    around the best are looked for anew, since the cases left out had a say in where that is."""
     problem, plan, surface = tuned.problem, tuned.plan, tuned.surface
     if surface is None or plan.search not in STATIC or set(problem.figures) > set(surface.sums):
         return lambda chosen: _explored(problem, plan, chosen, progress, lambda surface: None)
@@ -167,8 +168,16 @@ def _search_again(tuned: Tuned, progress: Progress) -> crossval.Search:
     def of_some(chosen: Flags) -> Surface:
         weights = np.zeros((1, clusters))
         weights[0, codes[chosen[among]]] = 1
-        figures = {name: surface.sums[name].under(weights)[:, 0] for name in problem.figures}
-        return replace(surface, figures=figures)
+        proposed = np.arange(surface.proposed)
+        sums = {name: surface.sums[name].among(proposed) for name in problem.figures}
+        figures = {name: one.under(weights)[:, 0] for name, one in sums.items()}
+        own = replace(surface, points=surface.points[: surface.proposed], figures=figures, sums=sums)
+        best = own.best()
+        if best is None:
+            return own
+        explorer = Explorer(problem=problem, chosen=chosen)
+        explorer.add([problem.start, own.points[best]])
+        return explorer.refine()
 
     return of_some
 

@@ -61,9 +61,9 @@ def tuned(place: Path) -> dict[str, Any]:
 
 
 def test_from_a_dataset_to_a_profile(tuned: dict[str, Any], place: Path) -> None:
-    assert tuned["about"]["tuned_on"].startswith("dev (36 cases about ")
-    assert tuned["about"]["judged_on"].startswith("test (30 cases about ")
-    assert tuned["search"]["settings"] == 49
+    assert tuned["about"]["tuned_on"].startswith("dev (32 cases about ")
+    assert tuned["about"]["judged_on"].startswith("test (29 cases about ")
+    assert tuned["search"]["proposed"] == 49 < tuned["search"]["settings"]
     best, start = (tuned["search"][one]["figures"] for one in ("best", "start"))
     assert best["false_answer_rate"] <= 0.9 < start["false_answer_rate"]
     (first, *_) = tuned["held_out"]
@@ -73,7 +73,7 @@ def test_from_a_dataset_to_a_profile(tuned: dict[str, Any], place: Path) -> None
     assert profile.name == "mine"
     assert dict(profile.values) == tuned["profile"]
     assert profile.origin["dataset"] == "meridian"
-    assert profile.origin["n"] == 30
+    assert profile.origin["n"] == 29
     assert profile.origin["embedder"] == "wordllama-256"
     assert profile.origin["command"].startswith("assay tune --dataset meridian --recipe brain --profile seed")
     assert {"content", "objective", "held_out_interval", "date", "within_noise"} <= set(profile.origin)
@@ -101,7 +101,7 @@ def test_a_figure_that_is_told_is_the_figure_of_an_evaluation(tuned: dict[str, A
 def test_the_whole_surface_is_kept(tuned: dict[str, Any], place: Path) -> None:
     with open(tuned["surface"] if Path(tuned["surface"]).is_absolute() else place / tuned["surface"]) as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 49
+    assert len(rows) == tuned["search"]["settings"]
     assert {"floor.min_score", "mmr.lambda", "feasible", "objective", "false_answer_rate", "aurc"} <= set(
         rows[0]
     )
@@ -132,9 +132,9 @@ def test_other_kinds_of_surface(place: Path, suffix: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     table = pd.read_json(file, lines=True) if suffix == "jsonl" else pd.read_parquet(file)
-    assert sorted(table["gate.min_best_cosine"].unique()) == pytest.approx(
-        [-1, 0, 0.075, 0.15, 0.225, 0.3, 0.375, 0.45, 0.525, 0.6]
-    )
+    tried = set(table["gate.min_best_cosine"].round(3))
+    assert tried >= {-1, 0, 0.075, 0.15, 0.225, 0.3, 0.375, 0.45, 0.525, 0.6}
+    assert len(table) == len(tried)
     assert "threshold " in done.stdout
     assert "cannot be told from the best" in done.stdout
 
