@@ -34,6 +34,8 @@ MOST = 1000
 """The highest ``recall.dense_k`` there is."""
 RRF_STEPS = (1, 10, 60, 200, 1000)
 MARGIN = 1.25
+READ_WHOLE = 1000
+"""Candidates of a question that are reranked whatever the depth."""
 
 
 class LevelledRecorder:
@@ -190,13 +192,15 @@ class LevelledRecorder:
         return whole, bool(not searched or corpus.vectors.exact or mask is not None)
 
     def _read(self, profile: Profile, corpus: Corpus, rows: Rows, scores: Mapping[str, Scores]) -> Rows:
-        """Places of what any weight brings among the best ``rerank.depth``, with a margin; all where they are few."""
+        """Places of what any weight brings among the best ``rerank.depth``, with a margin; all where they are few, and
+        up to ``READ_WHOLE`` of them by a reranker that runs here: a narrow recall may bring any of them near."""
         depth = int(self.widths["rerank.depth"] * MARGIN) + 10
-        if len(rows) <= depth:
+        slow = profile.choice("rerank.method").startswith("cross-encoder:")
+        if len(rows) <= (depth if slow else max(depth, READ_WHOLE)):
             return np.arange(len(rows))
         lexical = scores.get("lexical", scores["tfidf"])
         best = set[int]()
-        for fused in _fusions(profile, corpus, rows, lexical, scores):
+        for fused in (lexical, scores["cosine"], *_fusions(profile, corpus, rows, lexical, scores)):
             best.update(ordered(fused, np.arange(len(rows)))[:depth].tolist())
         return np.array(sorted(best), dtype=np.int64)
 

@@ -35,7 +35,7 @@ from evals.tuning.objective import Constraint, Objective
 from evals.tuning.problem import Problem
 from evals.tuning.saved import bound
 from evals.tuning.space import Axis
-from evals.tuning.tuning import Plan, tune
+from evals.tuning.tuning import ConstantError, Plan, tune
 
 Flags = NDArray[np.bool_]
 CasesOf = Callable[[Workspace, str], tuple[list[LabelledCase], list[dict[str, str]]]]
@@ -200,7 +200,10 @@ def _tuned(
         constraints=sweep.constraints,
     )
     plan = Plan(search=sweep.search, trials=sweep.trials, seed=sweep.seed, chosen=chosen, report=judged)
-    tuned = tune(problem, plan)
+    try:
+        tuned = tune(problem, plan)
+    except ConstantError:
+        return base, 1
     if tuned.profile is None or tuned.surface is None:
         raise UsageError(tuned.why_not or "nothing was found")
     return tuned.profile, len(tuned.surface.points)

@@ -33,6 +33,10 @@ REPORTED = (
 """Figures that are told before and after, beside those that decide."""
 
 
+class ConstantError(UsageError):
+    """No setting changes the objective: there is nothing to choose by."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How to search. Either ``report`` names the cases (Q,) that choose nothing and judge the choice, or ``folds`` says
@@ -83,7 +87,7 @@ def tune(
     the search ends or is stopped by Ctrl-C.
 
     Raises:
-        UsageError: no setting changes the objective; the message says which thresholds never act. RecordingError: a
+        ConstantError: no setting changes the objective; the message says which thresholds never act. RecordingError: a
             setting asks for what was not recorded.
     """
     begun = perf_counter()
@@ -104,7 +108,7 @@ def _searched(problem: Problem, plan: Plan, progress: Progress, keep: Callable[[
     surface = _explored(problem, plan, plan.chosen, progress, keep)
     why_not = infeasible(problem.constraints, surface.figures)
     if surface.constant and not why_not:
-        raise UsageError(_constant(problem, plan, surface))
+        raise ConstantError(_constant(problem, plan, surface))
     best = surface.best()
     if best is None:
         said = why_not or "no setting has a value for every objective"

@@ -32,7 +32,7 @@ def test_methods_are_swept_and_their_thresholds_tuned(
     db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep(
-        "meridian", ["fusion.method=blend,lexical", "rerank.depth=10,20"], tmp_path, tune=["floor=0:0.8"], trials=24,
+        "meridian", ["fusion.method=blend,lexical", "rerank.depth=10,20"], tmp_path, tune=["floor.min_overlap=0:0.8"], trials=24,
         db=db, embedder="wordllama",
     )  # fmt: skip
     said = capsys.readouterr().out
@@ -80,6 +80,23 @@ def test_chunks_and_embedders_are_swept(db: Path, tmp_path: Path, capsys: pytest
     spaces = {arm["arm"]["embedder"]: arm["profile"] for arm in found["arms"]}
     assert "cosine/tfidf-" in spaces["tfidf"]
     assert len({arm["value"] for arm in found["arms"]}) > 2
+    capsys.readouterr()
+
+
+def test_an_arm_whose_thresholds_change_nothing_is_judged_as_it_is(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep(
+        "meridian",
+        ["fusion.method=blend"],
+        tmp_path,
+        tune=["rerank.weight=0:1"],
+        trials=8,
+        db=db,
+        embedder="wordllama",
+    )
+    (arm,) = board(tmp_path)["arms"]
+    assert arm["settings"] == 1
     capsys.readouterr()
 
 

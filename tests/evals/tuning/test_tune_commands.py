@@ -51,7 +51,7 @@ def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 def tuned(place: Path) -> dict[str, Any]:
     done = run(
         place, "tune", "-d", "meridian", "-r", "brain", "-p", "seed", "--trials", "48", "--search", "lhs",
-        "--objective", "0.5*ndcg@10+0.5*citation_f1", "--constraint", "false_answer_rate <= 0.9",
+        "--objective", "0.5*ndcg@10+0.5*citation_f1", "--constraint", "false_answer_rate <= 0.7",
         "--out", "profiles/mine.toml", "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -65,7 +65,7 @@ def test_from_a_dataset_to_a_profile(tuned: dict[str, Any], place: Path) -> None
     assert tuned["about"]["judged_on"].startswith("test (29 cases about ")
     assert tuned["search"]["proposed"] == 49 < tuned["search"]["settings"]
     best, start = (tuned["search"][one]["figures"] for one in ("best", "start"))
-    assert best["false_answer_rate"] <= 0.9 < start["false_answer_rate"]
+    assert best["false_answer_rate"] <= 0.7 < start["false_answer_rate"]
     (first, *_) = tuned["held_out"]
     assert first["figure"] == "0.5*ndcg@10+0.5*citation_f1"
     assert first["difference"] == pytest.approx(first["after"] - first["before"])
