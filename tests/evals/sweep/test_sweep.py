@@ -32,8 +32,8 @@ def test_methods_are_swept_and_their_thresholds_tuned(
     db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep(
-        "meridian", ["fusion.method=blend,lexical", "rerank.depth=10,20"], tmp_path, tune=["floor.min_overlap=0:0.8"], trials=24,
-        db=db, embedder="wordllama",
+        "meridian", ["fusion.method=blend,lexical", "rerank.depth=10,20"], tmp_path,
+        tune=["floor.min_overlap=0:0.8"], trials=24, db=db, embedder="wordllama",
     )  # fmt: skip
     said = capsys.readouterr().out
     found = board(tmp_path)
