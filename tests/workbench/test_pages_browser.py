@@ -32,6 +32,24 @@ def assay(*words: str, env: dict[str, str]) -> None:
     )
 
 
+def settle(page: sync_api.Page) -> None:
+    """Wait until nothing runs, loads or spins and the page's text has stood still for two seconds."""
+    page.wait_for_function(
+        """() => {
+            const busy = '[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-testid=stSpinner]';
+            const main = document.querySelector('[data-testid=stMain]');
+            const text = main ? main.innerText : '';
+            if (document.querySelector(busy) || text !== window.seenText) {
+                window.seenText = text;
+                window.seenAt = performance.now();
+                return false;
+            }
+            return performance.now() - window.seenAt > 2000;
+        }""",
+        polling=100,
+    )
+
+
 @pytest.fixture
 def db(database: Callable[..., Path], tmp_path: Path) -> Path:
     """The database of the page's tests, evaluated once into ``out/seed``."""
@@ -140,10 +158,7 @@ def test_a_link_shows_the_same_in_a_new_browser(
         page = new_page()
         page.goto(link)
         page.wait_for_selector("h2")
-        page.wait_for_function(
-            "!document.querySelector('[data-testid=stStatusWidget], [data-testid=stSkeleton]')"
-        )
-        page.wait_for_timeout(1000)
+        settle(page)
         seen.append((page.url, page.inner_text("[data-testid=stMain]")))
         link = page.url
     assert seen[0] == seen[1]
