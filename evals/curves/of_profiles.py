@@ -50,10 +50,27 @@ def sensitivity(
         for name, values in ranges.items()
         for value in sorted({*values, float(profile.number(name))})
     ]
-    found = evaluate([profile.with_values({name: _typed(name, value)}) for name, value in moves])
+    found = evaluate([profile.with_values({name: typed(name, value)}) for name, value in moves])
     table = pd.DataFrame(moves, columns=["threshold", "value"])
     table["current"] = [value == profile.number(name) for name, value in moves]
     return table.assign(**{name: np.asarray(found[name], dtype=np.float64) for name in figures})
+
+
+def effects(table: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """What moving each threshold of a ``sensitivity`` table does to a figure, largest first: ``threshold``, ``lowest``,
+    ``highest``, their difference ``spread`` (0 for one that changes nothing, NaN where the figure has no value) and
+    ``current``, the figure as the profile has it."""
+    groups = table.groupby("threshold", sort=False)[figure]
+    found = pd.DataFrame({"lowest": groups.min(), "highest": groups.max()})
+    found["spread"] = found["highest"] - found["lowest"]
+    found["current"] = table[table["current"]].groupby("threshold", sort=False)[figure].first()
+    return found.sort_values("spread", ascending=False, kind="stable").reset_index()
+
+
+def most_sensitive(table: pd.DataFrame, figure: str) -> tuple[str, str]:
+    """The two thresholds that change a figure most, of a ``sensitivity`` table of at least two; of ties the first."""
+    first, second = effects(table, figure)["threshold"][:2]
+    return first, second
 
 
 def interaction(
@@ -62,8 +79,11 @@ def interaction(
     first: tuple[str, Sequence[float]],
     second: tuple[str, Sequence[float]],
     figure: str,
+    *,
+    serves: Callable[[Mapping[str, float]], bool] = lambda changes: True,
 ) -> pd.DataFrame:
-    """The figure (cells) for every value of the first threshold (rows) with every value of the second (columns).
+    """The figure (cells) for every value of the first threshold (rows) with every value of the second (columns); NaN
+    where ``serves`` says no to both together.
 
     Raises:
         UsageError: it is the same threshold twice.
@@ -71,16 +91,23 @@ def interaction(
     (row_name, rows), (column_name, columns) = first, second
     if row_name == column_name:
         raise UsageError(f"two thresholds are needed, got {row_name!r} twice")
+    pairs = [{row_name: row, column_name: column} for row, column in product(rows, columns)]
+    there = np.array([serves(pair) for pair in pairs], dtype=bool)
     profiles = [
-        profile.with_values({row_name: _typed(row_name, row), column_name: _typed(column_name, column)})
-        for row, column in product(rows, columns)
+        profile.with_values({name: typed(name, value) for name, value in pair.items()})
+        for pair, asked in zip(pairs, there, strict=True)
+        if asked
     ]
-    cells = np.asarray(evaluate(profiles)[figure], dtype=np.float64).reshape(len(rows), len(columns))
+    cells = np.full(len(pairs), np.nan)
+    if profiles:
+        cells[there] = np.asarray(evaluate(profiles)[figure], dtype=np.float64)
+    cells = cells.reshape(len(rows), len(columns))
     return pd.DataFrame(
         cells, index=pd.Index(rows, name=row_name), columns=pd.Index(columns, name=column_name)
     )
 
 
-def _typed(name: str, value: float) -> float | int:
+def typed(name: str, value: float) -> float | int:
+    """The value as a profile holds it: whole where the threshold counts."""
     knob = BY_NAME[name]
     return int(value) if isinstance(knob, Threshold) and knob.integer else value

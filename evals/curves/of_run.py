@@ -16,7 +16,8 @@ from evals.metrics import abstention
 
 Rows = Sequence[Mapping[str, Any]]
 ANSWERABLE = "answerable"
-NOT_STATED = "unanswerable"
+UNANSWERABLE = "all unanswerable"
+NOT_STATED = "not stated"
 
 
 def risk_coverage(rows: Rows) -> pd.DataFrame:
@@ -65,8 +66,10 @@ def confidences(rows: Rows) -> pd.DataFrame:
 
 
 def kind_of(row: Mapping[str, Any]) -> str:
-    """``answerable``, or why the case is not."""
-    return ANSWERABLE if row["answerable"] else str(row.get("why_unanswerable") or NOT_STATED)
+    """``answerable``, or what kind of unanswerable: the tag ``kind``, else ``why_unanswerable``, as in a summary."""
+    if row["answerable"]:
+        return ANSWERABLE
+    return str((row.get("tags") or {}).get("kind") or row.get("why_unanswerable") or NOT_STATED)
 
 
 def chosen(rows: Rows) -> Mapping[str, float]:

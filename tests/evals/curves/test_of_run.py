@@ -52,7 +52,7 @@ def test_where_the_run_stands() -> None:
 def test_confidences_by_kind() -> None:
     table = of_run.confidences(ROWS)
     assert list(table["kind"]) == ["answerable", "near-miss", "answerable"]
-    assert of_run.kind_of(ROWS[3]) == "unanswerable"
+    assert of_run.kind_of(ROWS[3]) == "not stated"
     assert list(table["correct"]) == [True, False, False]
 
 
