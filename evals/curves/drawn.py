@@ -26,6 +26,10 @@ CAPTIONS: Mapping[str, str] = {
         "What a cut on the confidence would answer. A good cut lies where the upper line is still high and "
         "the lower one already low."
     ),
+    "cut": (
+        "What each value of the cut really answers while everything else stays as it is. A good cut lies where the line "
+        "of the answerable is still high and those of the unanswerable are already low; the dashed line is its value now."
+    ),
     "distributions": (
         "How confident the system was, by kind of question. Where the shapes overlap no cut can tell the "
         "kinds apart."
@@ -90,9 +94,30 @@ def cuts(rows: of_run.Rows, space: str = "") -> go.Figure:
     return _laid_out(figure, f"cut on the confidence ({escape(space)})" if space else "cut", "share answered")
 
 
+def cut(table: pd.DataFrame) -> go.Figure:
+    """The shares answered of ``RecordingCurves.cuts``: answerable, all unanswerable, and each kind of these."""
+    figure = go.Figure()
+    kinds = list(dict.fromkeys(table["kind"]))
+    for place, kind in enumerate(kinds):
+        part = table[table["kind"] == kind]
+        figure.add_scatter(
+            x=part["value"], y=part["answered"], mode="lines", line=_kind_line(kind, place),
+            name=f"{escape(kind)} (n = {part['n'].iloc[0]:,})",
+            hovertemplate=f"{escape(kind)} answered %{{y:.1%}}<br>cut %{{x:.4g}}<extra></extra>",
+        )  # fmt: skip
+    for value in table.loc[table["current"], "value"].unique():
+        figure.add_vline(x=value, line={"color": GREY, "dash": "dash"})
+    names = ", ".join(dict.fromkeys(table["threshold"]))
+    return _laid_out(figure, escape(names) or "cut", "share answered")
+
+
 def distributions(rows: of_run.Rows, space: str = "") -> go.Figure:
     """A histogram of confidence for each kind of case, as shares of the kind."""
-    table = of_run.confidences(rows)
+    return distribution(of_run.confidences(rows), space)
+
+
+def distribution(table: pd.DataFrame, space: str = "") -> go.Figure:
+    """The same of a table of ``of_run.confidences``."""
     figure = go.Figure()
     kinds = sorted(set(table["kind"]), key=lambda kind: (kind != of_run.ANSWERABLE, kind))
     colours = (GREEN, VERMILLION, *ORDER)
@@ -149,6 +174,14 @@ def interaction(
             marker={"symbol": "x", "size": 12, "color": "white", "line": {"color": "black", "width": 1}},
         )  # fmt: skip
     return _laid_out(figure, escape(str(table.columns.name)), escape(str(table.index.name)))
+
+
+def _kind_line(kind: str, place: int) -> dict[str, Any]:
+    if kind == of_run.ANSWERABLE:
+        return {"color": GREEN, "width": 3}
+    if kind == of_run.UNANSWERABLE:
+        return {"color": VERMILLION, "width": 3, "dash": "dash"}
+    return {"color": ORDER[place % len(ORDER)], "width": 1, "dash": DASHES[place % len(DASHES)]}
 
 
 def _line(name: str, place: int) -> dict[str, Any]:

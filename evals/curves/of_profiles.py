@@ -101,9 +101,10 @@ def interaction(
     cells = np.full(len(pairs), np.nan)
     if profiles:
         cells[there] = np.asarray(evaluate(profiles)[figure], dtype=np.float64)
-    cells = cells.reshape(len(rows), len(columns))
     return pd.DataFrame(
-        cells, index=pd.Index(rows, name=row_name), columns=pd.Index(columns, name=column_name)
+        cells.reshape(len(rows), len(columns)),
+        index=pd.Index(rows, name=row_name),
+        columns=pd.Index(columns, name=column_name),
     )
 
 

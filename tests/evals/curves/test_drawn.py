@@ -89,8 +89,24 @@ def test_a_heat_map_with_where_it_stands() -> None:
     assert (cross.x[0], cross.y[0]) == (5, 0.2)
 
 
+def test_a_line_a_kind_over_the_cut() -> None:
+    table = pd.DataFrame(
+        {
+            "threshold": "floor.min_score", "value": [0.0, 0.4] * 3, "current": [False, True] * 3,
+            "kind": ["answerable"] * 2 + ["all unanswerable"] * 2 + [HOSTILE] * 2, "n": [5] * 2 + [7] * 4,
+            "answered": [1.0, 0.8, 0.9, 0.2, 0.6, 0.1],
+        }
+    )  # fmt: skip
+    figure = drawn.cut(table)
+    assert [list(line.y) for line in figure.data] == [[1.0, 0.8], [0.9, 0.2], [0.6, 0.1]]
+    assert figure.data[0].name == "answerable (n = 5)"
+    assert "<img" not in figure.data[2].name + figure.data[2].hovertemplate
+    assert [shape.x0 for shape in figure.layout.shapes] == [0.4]
+    assert len({line.line.dash for line in figure.data}) == 3  # not by colour alone
+
+
 def test_every_curve_has_a_caption() -> None:
-    assert set(drawn.CAPTIONS) == {*(name.value for name in CurveName), "sensitivity", "interaction"}
+    assert set(drawn.CAPTIONS) == {*(name.value for name in CurveName), "sensitivity", "interaction", "cut"}
 
 
 def test_the_command_writes_tables_and_pages(
