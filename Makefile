@@ -15,7 +15,7 @@ test: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy core evals
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/.test,bench
 	$(BIN)/python -m pytest tests/benchmarks -m bench -s

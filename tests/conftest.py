@@ -19,6 +19,24 @@ from tests.backends import Place, Server
 from tests.fault_server import KEY, FaultServer
 
 ROOT = Path(__file__).resolve().parent.parent
+LONGEST = (
+    "test_readme.py",
+    "test_notebooks.py",
+    "test_replay.py",
+    "test_tune_commands.py",
+    "test_pages_browser.py",
+    "test_own_gate.py",
+    "test_record_commands.py",
+    "test_sweep.py",
+    "test_browser.py",
+)
+"""Files that take longest: begun first, so that no worker is left with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
 
 
 class BagEmbedder:
