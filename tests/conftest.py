@@ -38,7 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
 
 
-
 class BagEmbedder:
     """Deterministic and offline: each stem is a fixed random direction, a text the unit sum of its stems'."""
 
