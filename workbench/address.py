@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from workbench.plain import literal
+from core.show.plain import literal
 
 MAX_SEARCH = 200
 """Characters of a search that a link carries."""

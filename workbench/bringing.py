@@ -16,12 +16,12 @@ from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
 from core.ingest.items import CaseItem, Item, Problem
 from core.progress import Progress
+from core.show.plain import shortened
 from core.store import Store
 from core.workspace import Workspace
 from evals.contents import contents
 from evals.formats import FORMATS, loader
 from evals.validate import Finding, validate
-from workbench.plain import shortened
 
 NATIVE = "Markdown, text, JSON Lines"
 """What `assay ingest` reads; the others are the formats of `assay import`."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from core.show.plain import shortened
 from core.store.labels import VERDICTS, Label
 from core.text import normalize
 from evals.agreement import Agreement
 from evals.cases import Case
-from workbench.plain import shortened
-from workbench.run_frames import OUTCOMES
+from evals.show.run_frames import OUTCOMES
 
 TEXT = 240
 NOT_ASKED = "not in the run"

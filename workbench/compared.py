@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.show import frames
+from core.show.plain import number, shortened
 from core.trace import Candidate, Trace
-from workbench import frames
-from workbench.plain import number, shortened
 
 
 def settings(first: Trace, second: Trace) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from core.ingest.folder import read_paths
 from core.ingest.ingestor import ingest
 from core.profile import Profile
 from core.records import LEVELS, Dataset, Fact
+from core.show.plain import shortened
 from core.store import Store, default_path
 from core.text import sentences
 from core.trace import Trace
@@ -23,7 +24,6 @@ from evals.cases import Case
 from evals.record import WIDTHS, RecordedQuestion, record_question
 from evals.recording import needs
 from workbench import settings
-from workbench.plain import shortened
 from workbench.state import View
 
 SHIPPED = Path(__file__).resolve().parent.parent / "datasets" / "meridian"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.records import Fact
+from core.show.plain import inert, shortened
 from core.trace import Evidence, Provenance, Trace
-from workbench.plain import inert, shortened
 
 MAX_FACTS = 40
 """Facts drawn: the cited ones and the best others; more is a hairball."""

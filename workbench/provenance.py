@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from core.show.plain import markup, shortened
 from core.trace import Evidence, Provenance
-from workbench.plain import markup, shortened
 
 PARENTS = 12
 PARENT_TEXT = 220

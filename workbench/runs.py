@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core import profile as profiles
@@ -27,6 +28,8 @@ from workbench.state import View
 DEPTH = 3
 """Levels of folders below the folder of runs that are looked into."""
 KEPT = 8
+HEADS = ("correct", "balanced_correct", "coverage", "selective_risk", "ndcg@10", "citation_f1")
+"""Figures in the list of runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,24 @@ def found(folder: Path) -> tuple[list[RunHead], list[str]]:
             except (OSError, ValueError) as error:
                 wrong.append(f"{file}: cannot be read: {error}")
     return sorted(heads, key=lambda head: (-head.written.timestamp(), head.name)), wrong
+
+
+def overview(heads: Sequence[RunHead]) -> pd.DataFrame:
+    """One row a run: how it was made, how many cases, and the figures one looks at first."""
+    rows = [
+        {
+            "run": head.name,
+            "data set": str(head.manifest.get("dataset", "")),
+            "recipe": str(head.manifest.get("recipe", "")),
+            "profile": str(head.manifest.get("profile", "")),
+            "cases": (head.summary.get("cases") or {}).get("scored"),
+            "failed": (head.summary.get("cases") or {}).get("failed"),
+            **{name: head.value(name) for name in HEADS},
+            "written": head.written,
+        }
+        for head in heads
+    ]
+    return pd.DataFrame(rows)
 
 
 def opened(head: RunHead) -> Run:

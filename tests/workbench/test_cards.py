@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from core.show.evidence import Piece, pieces
 from core.trace import Provenance
 from tests.workbench import traces
 from workbench import cards
-from workbench.cards import FULL_TEXT, Piece, pieces
+from workbench.cards import FULL_TEXT
 
 
 class Page(HTMLParser):

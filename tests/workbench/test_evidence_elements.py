@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.show import palette
 from tests.workbench import traces
-from workbench import palette
 from workbench.graph import MAX_FACTS, Drawing, drawing
 
 

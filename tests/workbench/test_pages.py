@@ -80,7 +80,7 @@ def test_a_run_shows_its_figures_and_cases(evaluated: Path, show: Callable[..., 
 
 
 def test_failing_kinds_stand_first(evaluated: Path, show: Callable[..., AppTest]) -> None:
-    from workbench.run_frames import OUTCOMES
+    from evals.show.run_frames import OUTCOMES
 
     listed = show("runs", evaluated, run="seed").dataframe[0].value
     places = [OUTCOMES.index(name) for name in listed["outcome"]]

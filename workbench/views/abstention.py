@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.show.plain import markup, number, shortened
 from core.trace import Candidate, Drop, Evidence, Trace
 from workbench import cards, remedy
-from workbench.plain import markup, number, shortened
 from workbench.views.answer import verdict
 from workbench.views.link import put_now
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.records import Dataset
+from core.show.plain import literal, shortened
 from core.store import Store
 from core.store.labels import Label
 from evals.agreement import Agreement, of_labels
 from evals.cases import Case
 from evals.labelled import labelled_cases, native_lines
-from workbench import case_frames, run_charts
-from workbench.plain import literal, shortened
+from evals.show import run_charts
+from workbench import case_frames
 from workbench.views import shown
 
 PAIRS = (

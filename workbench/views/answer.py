@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.answer.write import NOTICE
+from core.show.plain import markup, number
 from core.trace import Trace
 from workbench import cards
-from workbench.plain import markup, number
 
 REASONS = {
     "no_evidence": "nothing in this data set came up for the question",

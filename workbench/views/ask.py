@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.errors import AssayError
 from core.records import Dataset
+from core.show.plain import literal
 from core.trace import Trace
 from core.workspace import Workspace
 from workbench import data, state
-from workbench.plain import literal
 from workbench.state import View
 from workbench.views import (
     abstention,

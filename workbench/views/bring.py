@@ -11,12 +11,12 @@ import streamlit as st
 
 from core.errors import UsageError
 from core.progress import Progress
+from core.show.plain import literal
 from core.store.datasets import check_name
 from core.workspace import Workspace
 from workbench import bringing
 from workbench.bringing import FORMAT_NAMES, Preview
 from workbench.jobs import jobs
-from workbench.plain import literal
 from workbench.views import datasets, progress, shown
 
 KEY = "bring"

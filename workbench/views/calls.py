@@ -9,10 +9,11 @@ import streamlit as st
 
 from core.errors import NotFoundError
 from core.records import DEFAULT_USER
+from core.show.plain import literal, shortened
 from core.store import Store
 from core.store.journals import Trajectory
-from workbench import address, data, run_charts
-from workbench.plain import literal, shortened
+from evals.show import run_charts
+from workbench import address, data
 from workbench.views import shown
 
 ALL = "(all)"

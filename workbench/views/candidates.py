@@ -6,8 +6,9 @@ from typing import Any
 
 import streamlit as st
 
+from core.show import frames
 from core.trace import Trace
-from workbench import cards, frames
+from workbench import cards
 
 READING = (
     "How to read it: in ranking order; `cited` is the number in the answer. Each score column is named by its space: "

@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from core.records import Dataset
+from core.show.plain import literal
 from core.store import Store
 from core.store.labels import Label
 from evals.cases import Case
-from workbench import address, case_frames, data, run_charts, run_frames, runs, settings
-from workbench.plain import literal
+from evals.show import run_charts, run_frames
+from workbench import address, case_frames, data, runs, settings
 from workbench.runs import RunHead
 from workbench.views import agreed, label, shown
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from core import profile as profiles
 from core.records import Dataset
+from core.show.plain import literal, markup
 from core.trace import Trace
 from core.workspace import Workspace
 from workbench import cards, compared, data
-from workbench.plain import literal, markup
 from workbench.state import View
 from workbench.views.answer import verdict
 from workbench.views.stages import caption

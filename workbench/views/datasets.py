@@ -10,16 +10,17 @@ import streamlit as st
 from core.ingest.embed import embed_missing
 from core.progress import Progress
 from core.records import Dataset
+from core.show.plain import clean, literal, shortened
 from core.store import Store
 from core.workspace import Workspace
 from evals import export
 from evals.contents import Contents, contents
 from evals.labelled import native_lines
 from evals.overview import overview
+from evals.show import run_charts
 from evals.validate import ABOUT, Finding, validate
-from workbench import address, data, run_charts, settings
+from workbench import address, data, settings
 from workbench.jobs import jobs
-from workbench.plain import clean, literal, shortened
 from workbench.views import bring, progress, shown
 
 HOLDS = "How to read it: rows of each kind. Nodes are memories (L0 raw, L1 notes, L2 syntheses), chunks are passages."

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from core.records import Fact
+from core.show import palette
 from core.trace import Trace
-from workbench import palette
 from workbench.graph import Drawing, drawing
 
 GRAPH_HEIGHT = 520

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core import profile as profiles
 from core.profile import Value
+from core.show.plain import number
 from core.thresholds import Setting, Threshold
-from workbench.plain import number
 from workbench.state import View
 from workbench.views.link import knob_key, put
 

@@ -8,12 +8,12 @@ import streamlit as st
 
 from core import profile as profiles
 from core.records import Dataset
+from core.show.plain import clean, literal, markup, shortened
 from core.store import Store
 from core.store.labels import MAX_LABELLER, MAX_NOTE, VERDICTS, JudgedCitation, Label, Verdict
 from core.trace import RECIPES, Answer, Evidence, Trace
 from evals.cases import Case
 from workbench import data, settings, state
-from workbench.plain import clean, literal, markup, shortened
 from workbench.runs import RunHead
 from workbench.state import View
 

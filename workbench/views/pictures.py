@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.records import Dataset, Fact
+from core.show.timeline import timeline, timeline_figure
 from core.trace import Trace
 from core.workspace import Workspace
 from workbench import data, pictures, provenance
@@ -84,11 +85,11 @@ def _chains(trace: Trace) -> None:
 
 
 def _timeline(trace: Trace, old: Sequence[Fact]) -> None:
-    table = pictures.timeline(trace, old)
+    table = timeline(trace, old)
     if table.empty:
         st.info(NO_TIME, icon=":material/timeline:")
         return
-    chart(pictures.timeline_figure(table), table, TIMELINE, "timeline")
+    chart(timeline_figure(table), table, TIMELINE, "timeline")
 
 
 def _map(trace: Trace) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.show.plain import literal
 from workbench.jobs import Job, jobs
-from workbench.plain import literal
 
 EVERY_S = 0.5
 ICON = {

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.show.plain import shortened
 from core.workspace import MAX_QUESTION
 from workbench.data import Example
-from workbench.plain import shortened
 from workbench.state import View
 
 

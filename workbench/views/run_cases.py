@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import DataError, NotFoundError
+from core.show.plain import clean, literal, shortened
 from evals.cases import Case
 from evals.run_folder import Run
-from workbench import address, data, run_frames, runs
-from workbench.plain import clean, literal, shortened
+from evals.show import run_frames
+from workbench import address, data, runs
 from workbench.views import shown
 
 TEXT = 160

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.show.plain import literal
 from evals.aggregates import figures_of
 from evals.case_changes import CaseChange
 from evals.compare import HEADLINES, Comparison
 from evals.legend import ABOUT
-from workbench import address, run_charts, run_frames, runs
-from workbench.plain import literal
+from evals.show import run_charts, run_frames
+from workbench import address, runs
 from workbench.runs import RunHead
 from workbench.views import progress, run_cases, shown
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.show.plain import literal
 from evals.run_folder import Run
-from workbench import address, run_charts, run_frames, runs, settings
-from workbench.plain import literal
+from evals.show import run_charts, run_frames
+from workbench import address, runs, settings
 from workbench.runs import RunHead
 from workbench.views import run_cases, run_compare, shown
 
@@ -77,7 +78,7 @@ def _one(head: RunHead, heads: Sequence[RunHead]) -> None:
         _made(head, run)
     run_cases.show(run)
     st.subheader(f"All runs ({len(heads)})", anchor=False, divider="grey")
-    shown.table(run_frames.overview(heads), LIST, "runs", columns=_columns(), rows=12)
+    shown.table(runs.overview(heads), LIST, "runs", columns=_columns(), rows=12)
 
 
 def _headline(head: RunHead) -> None:
@@ -111,7 +112,7 @@ def _made(head: RunHead, run: Run) -> None:
 
 
 def _columns() -> dict[str, object]:
-    numbers = {name: st.column_config.NumberColumn(name, format="%.3f") for name in run_frames.HEADS}
+    numbers = {name: st.column_config.NumberColumn(name, format="%.3f") for name in runs.HEADS}
     return numbers | {"written": st.column_config.DatetimeColumn("written", format="YYYY-MM-DD HH:mm")}
 
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.errors import AssayError
-from workbench import frames
-from workbench.plain import literal
+from core.show import frames
+from core.show.plain import literal
 
 ROW = 35
 HEAD = 38

@@ -6,8 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.show import charts, frames
 from core.trace import Trace
-from workbench import charts, frames
 
 FUNNEL = (
     "How to read it: how many candidates each stage left standing; in brackets how many fell there. "

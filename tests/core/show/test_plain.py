@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from workbench.plain import cell, clean, inert, literal, markup, number, score, shortened
+from core.show.plain import cell, clean, inert, literal, markup, number, score, shortened
 
 
 class Tags(HTMLParser):

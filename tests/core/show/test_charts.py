@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from core.show import charts, palette
 from core.trace import Trace
 from tests.workbench import traces
-from workbench import charts, palette
 
 EVERY = [
     traces.brain_answered(),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from workbench import palette
-from workbench.plain import markup, number, score, shortened
+from core.show import palette
+from core.show.frames import each
+from core.show.plain import markup, number, score, shortened
 
 FINDING = {
     "better": palette.GREEN,
@@ -44,7 +45,7 @@ def intervals(table: pd.DataFrame) -> go.Figure:
     hover = [
         f"<b>{markup(row.figure)}</b> {score(row.value)} [{_known(row.low)}, {_known(row.high)}]"
         f"<br>{markup(row.about)}<br>{number(row.n)} cases"
-        for row in table.itertuples()
+        for row in each(table)
     ]
     figure = go.Figure(
         go.Scatter(
@@ -155,7 +156,7 @@ def latencies(table: pd.DataFrame) -> go.Figure:
             marker={"color": color, "symbol": symbol, "size": 9, "opacity": 0.65},
             hovertext=[
                 f"{row.latency_ms:,.1f} ms<br>{markup(shortened(row.model, LABEL))}<br>{markup(row.outcome)}"
-                for row in part.itertuples()
+                for row in each(part)
             ],
             hoverinfo="text",
         )

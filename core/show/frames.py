@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
+from core.show.plain import cell, shortened
 from core.thresholds import Threshold, for_recipe
 from core.trace import Candidate, Trace
-from workbench.plain import cell, shortened
 
 TEXT = 200
 """Characters of a candidate's text in a table; the whole text is one click away."""
@@ -118,6 +120,11 @@ def candidates(trace: Trace) -> pd.DataFrame:
 def times(trace: Trace) -> pd.DataFrame:
     """Wall time by stage in milliseconds, in the order the stages ran."""
     return pd.DataFrame(list(trace.times_ms.items()), columns=["stage", "ms"])
+
+
+def each(frame: pd.DataFrame) -> Iterator[Any]:
+    """The rows as named tuples; what a column holds is known to whoever made the table."""
+    yield from frame.itertuples()
 
 
 def csv(frame: pd.DataFrame) -> bytes:

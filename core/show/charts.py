@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.show import frames, palette
+from core.show.plain import markup, number, score, shortened
 from core.trace import Trace
-from workbench import frames, palette
-from workbench.plain import markup, number, score, shortened
 
 HOVER_WIDTH = 60
 
@@ -22,13 +22,13 @@ def funnel(trace: Trace) -> go.Figure:
     hover = [
         f"<b>{row.stage}</b>: {row.reached} left"
         + (f"<br>fell by {markup(row.by)}" if row.by else "<br>none fell")
-        for row in table.itertuples()
+        for row in frames.each(table)
     ]
     bar = go.Bar(
         x=table["reached"],
         y=table["stage"],
         orientation="h",
-        text=[_bar_label(row.reached, row.fell) for row in table.itertuples()],
+        text=[_bar_label(row.reached, row.fell) for row in frames.each(table)],
         textposition="outside",
         cliponaxis=False,
         hovertext=hover,
@@ -49,7 +49,7 @@ def slopes(trace: Trace) -> go.Figure:
     """One line a candidate from its rank before the reranker to its rank after; cited ones strong and numbered."""
     table = frames.slopes(trace)
     figure = go.Figure()
-    for row in table.sort_values("cited", na_position="first").itertuples():
+    for row in frames.each(table.sort_values("cited", na_position="first")):
         cited = None if pd.isna(row.cited) else int(row.cited)
         figure.add_scatter(
             x=[0, 1],
@@ -107,7 +107,7 @@ def cuts(trace: Trace) -> go.Figure:
             },
             hovertext=[
                 f"{score(row.score)} in {markup(row.space)}<br>{wrapped(row.text)}"
-                for row in part.itertuples()
+                for row in frames.each(part)
             ],
             hoverinfo="text",
         )

@@ -7,9 +7,9 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
+from core.show import frames
 from core.trace import RECIPES
 from tests.workbench import traces
-from workbench import frames
 
 
 def test_the_funnel_counts_who_was_left_standing() -> None:

@@ -11,10 +11,7 @@ from evals.case_changes import CaseChange
 from evals.compare import Change, Comparison
 from evals.legend import ABOUT, PARTS
 from evals.run_folder import Run
-from workbench.runs import RunHead
 
-HEADS = ("correct", "balanced_correct", "coverage", "selective_risk", "ndcg@10", "citation_f1")
-"""Figures in the list of runs."""
 OUTCOMES = (
     "broke",
     "answered, should have abstained",
@@ -27,24 +24,6 @@ OUTCOMES = (
 """What became of a case, failing kinds first."""
 FAILING = OUTCOMES[:4]
 _CHANGE = ["before", "after", "difference", "low", "high", "n", "wins", "losses"]
-
-
-def overview(heads: Sequence[RunHead]) -> pd.DataFrame:
-    """One row a run: how it was made, how many cases, and the figures one looks at first."""
-    rows = [
-        {
-            "run": head.name,
-            "data set": str(head.manifest.get("dataset", "")),
-            "recipe": str(head.manifest.get("recipe", "")),
-            "profile": str(head.manifest.get("profile", "")),
-            "cases": (head.summary.get("cases") or {}).get("scored"),
-            "failed": (head.summary.get("cases") or {}).get("failed"),
-            **{name: head.value(name) for name in HEADS},
-            "written": head.written,
-        }
-        for head in heads
-    ]
-    return pd.DataFrame(rows)
 
 
 def figures(summary: Mapping[str, Any]) -> pd.DataFrame:
