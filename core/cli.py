@@ -59,13 +59,14 @@ def query(
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
+    index: options.IndexOption = None,
 ) -> None:
     """Ask the memory a question; every hit is traced back to the turn it came from."""
     from core import profile as profiles
     from core import render
     from core.workspace import Workspace
 
-    with Workspace.open(db, embedder=embedder, create=False) as workspace:
+    with Workspace.open(db, embedder=embedder, create=False, index=index) as workspace:
         name = project or inferred_project(workspace.store, Path.cwd(), user)
         chosen = profiles.load(profile, "memory")
         if k is not None:
@@ -132,6 +133,7 @@ def ask(
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
+    index: options.IndexOption = None,
 ) -> None:
     """Ask a question; get an answer whose evidence resolves, or an abstention that says why."""
     from core import profile as profiles
@@ -146,7 +148,7 @@ def ask(
     if nearby and nearby_km is None:
         nearby_km = float(chosen.values.get("geo.radius_km", MAX_RADIUS_KM))
     with (
-        Workspace.open(db, embedder=embedder, create=False, geo=geo) as workspace,
+        Workspace.open(db, embedder=embedder, create=False, geo=geo, index=index) as workspace,
         workspace.journal("query", user_id=user, dataset=dataset, session_id=session)
         if writer or workspace.store.database.writable
         else nullcontext() as journal,

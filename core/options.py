@@ -58,6 +58,15 @@ EmbedderOption = Annotated[
         show_default=False,
     ),
 ]
+IndexOption = Annotated[
+    str | None,
+    typer.Option(
+        "--index",
+        help="Vector index: faiss, pgvector, milvus:FILE or milvus://HOST:PORT, each with ?setting=value&…. "
+        "Default: ASSAY_INDEX, else pgvector where --db names a server, faiss elsewhere",
+        show_default=False,
+    ),
+]
 Levels = Annotated[
     str | None,
     typer.Option(

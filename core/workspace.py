@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
@@ -18,7 +19,9 @@ from core import clock
 from core.errors import UsageError
 from core.geo.places import GeoResolver, GeoSearch, resolver_named
 from core.index.base import Scores
+from core.index.choice import FaissSettings, IndexChoice, chosen
 from core.index.corpus import Corpus
+from core.index.opening import Serving
 from core.index.source import StoreCorpus
 from core.ingest.place_rows import with_places_stored
 from core.journal import CallKind, Inference, Journal
@@ -34,7 +37,7 @@ from core.recipes.memory import DEFAULT_LEVELS, memory
 from core.recipes.nearby import with_radius
 from core.records import DEFAULT_DATASET, DEFAULT_USER, LEVELS, Dataset
 from core.store import CorpusKind, Store, default_path
-from core.store.location import index_folder
+from core.store.location import index_folder, is_server
 from core.trace import Recipe, Trace
 
 RECIPE_FUNCTIONS: dict[Recipe, Callable[[Inquiry], Trace]] = {
@@ -53,12 +56,19 @@ class Workspace:
     """Asks questions of a store. Models and indexes are opened at first use and kept; safe to share between threads."""
 
     def __init__(
-        self, store: Store, *, embedder: Embedder, index_dir: Path | None, geo: GeoResolver | None = None
+        self,
+        store: Store,
+        *,
+        embedder: Embedder,
+        index_dir: Path | None,
+        geo: GeoResolver | None = None,
+        index: IndexChoice | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.geo = geo
         self._index_dir = index_dir
+        self.index = index or IndexChoice(settings=FaissSettings())
         self._corpora: OrderedDict[tuple[str, str], Corpus] = OrderedDict()
         self._questions: OrderedDict[str, Scores] = OrderedDict()
         self._rerankers: dict[str, Reranker | None] = {}
@@ -73,12 +83,15 @@ class Workspace:
         embedder: str | Embedder | None = None,
         create: bool = True,
         geo: str | GeoResolver | None = None,
+        index: str | None = None,
     ) -> Workspace:
         """Opens (or, unless ``create`` is False, makes) the store at ``db``: ``ASSAY_DB``, else ``.assay/assay.db``.
 
         ``db`` is a file or the address of a PostgreSQL server (``postgresql://USER@HOST/DATABASE``).
 
         ``embedder`` is a name such as ``minilm`` (the default), ``wordllama`` or ``openai:MODEL``, or an Embedder.
+        ``index`` names the vector index as ``core.index.choice`` reads it (``faiss``, ``pgvector``, ``milvus:FILE`` …);
+        None: ``ASSAY_INDEX``, else pgvector on a server and FAISS beside a file.
         ``geo`` switches on what resolves places: ``gazetteer``, or a GeoResolver; None: off.
 
         Raises:
@@ -86,9 +99,10 @@ class Workspace:
         """
         resolver = resolver_named(geo) if isinstance(geo, str) else geo
         path = db if db is not None else default_path()
+        choice = chosen(index, on_server=is_server(path))
         store = Store.open(path, create=create)
         model = embedder_named(embedder) if embedder is None or isinstance(embedder, str) else embedder
-        return cls(store, embedder=model, index_dir=index_folder(path), geo=resolver)
+        return cls(store, embedder=model, index_dir=index_folder(path), geo=resolver, index=choice)
 
     def __enter__(self) -> Workspace:
         return self
@@ -262,10 +276,17 @@ class Workspace:
             if key not in self._corpora:
                 notices = self._notices.setdefault(key, [])
                 source = StoreCorpus(self.store, kind, datasets)
-                self._corpora[key] = Corpus(source, self._index_dir, self.embedder, notices)
+                self._corpora[key] = self._corpus(source, notices)
                 self._forget()
             self._corpora.move_to_end(key)
             return self._corpora[key]
+
+    def _corpus(self, source: StoreCorpus, notices: list[str]) -> Corpus:
+        if isinstance(settings := self.index.settings, FaissSettings):
+            return Corpus(source, self._index_dir, self.embedder, notices, faiss=settings)
+        serving = Serving(self.store, self.index)
+        served = partial(serving.opened, source, self.embedder)
+        return Corpus(source, self._index_dir, self.embedder, notices, served=served)
 
     def _forget(self) -> None:
         while len(self._corpora) > _KEPT_CORPORA:

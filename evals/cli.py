@@ -140,6 +140,7 @@ def eval_(
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
+    index: options.IndexOption = None,
 ) -> None:
     """Score a labelled data set: retrieval, abstention and citations, with intervals."""
     from core import profile as profiles
@@ -153,7 +154,7 @@ def eval_(
     chosen = profiles.load(profile, recipe.value)
     judges = Judges.named(entailment, ragas, ragas_model)
     writer = Writer.named(chat, reasoning.value, cache=cache, max_cost=max_cost)
-    with Workspace.open(db, embedder=embedder, create=False) as workspace:
+    with Workspace.open(db, embedder=embedder, create=False, index=index) as workspace:
         stored, broken = stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         with bar("evaluating", total=len(cases) * repeats, unit="cases") as progress:

@@ -39,6 +39,7 @@ def record(
     db: options.Db = None,
     user: options.User = options.USER,
     embedder: options.EmbedderOption = None,
+    index: options.IndexOption = None,
 ) -> None:
     """Keep what no threshold changes of every labelled question, so that profiles can be tried without a search.
 
@@ -55,7 +56,7 @@ def record(
 
     chosen = profiles.load(profile, recipe.value)
     refuse_other(out)
-    with Workspace.open(db, embedder=embedder, create=False) as workspace:
+    with Workspace.open(db, embedder=embedder, create=False, index=index) as workspace:
         stored, broken = cli.stored_cases(workspace, dataset, user)
         cases = select_cases(stored, split=split, filters=filter_ or [], limit=limit)
         with bar("recording", total=len(cases), unit="cases") as progress:

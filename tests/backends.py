@@ -1,14 +1,23 @@
-"""A real PostgreSQL server for the tests, and a database in it for each place that a test names."""
+"""What the one suite of store and index tests runs over: a real PostgreSQL server with a database for each place that a
+test names, and stores with each kind of vector index."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from core.ingest.ingestor import ingest
+from core.ingest.items import NodeItem
+from core.models.base import Embedder
+from core.workspace import Workspace
 
 Place = Callable[[Path], Path | str]
 """Where a store named by a path lies: the path itself, or a database of the server."""
@@ -54,3 +63,38 @@ class Server:
         """Stops the server and removes its files."""
         self._server.cleanup()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A store with a vector index: where each lies for a test's folder."""
+
+    name: str
+    place: Place
+    index: Callable[[Path], str]
+
+    def workspace(self, folder: Path, embedder: Embedder, settings: str = "") -> Workspace:
+        """Opened in ``folder``, with settings such as ``exact_below=0`` of the index."""
+        index = self.index(folder) + (f"?{settings}" if settings else "")
+        return Workspace.open(self.place(folder / "assay.db"), embedder=embedder, index=index)
+
+
+class TableEmbedder:
+    """Gives the text ``row 7.`` row 7 of a table of unit vectors, or of zeros."""
+
+    def __init__(self, vectors: np.ndarray, model_id: str = "table") -> None:
+        self.model_id, self.dim = model_id, int(vectors.shape[1])
+        self._vectors = vectors.astype(np.float32)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> np.ndarray:
+        rows = [int(text.removeprefix("row ").removesuffix(".")) for text in texts]
+        return self._vectors[rows]
+
+
+def fill(workspace: Workspace, rows: Iterable[int], dataset: str = "main") -> None:
+    """Stores texts ``row 7.`` for a ``TableEmbedder``, as turns of sources of ten."""
+    items = [
+        (f"made:{row}", NodeItem(level="L0", text=f"row {row}.", source=f"log-{row // 10}", turn=f"t{row}"))
+        for row in rows
+    ]
+    ingest(workspace.store, dataset, items, batch=20_000)

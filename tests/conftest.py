@@ -15,7 +15,7 @@ from core.ingest.items import Item, NodeItem
 from core.models import background
 from core.text import stems
 from core.workspace import Workspace
-from tests.backends import Place, Server
+from tests.backends import Backend, Place, Server
 from tests.fault_server import KEY, FaultServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -202,3 +202,11 @@ def at(request: pytest.FixtureRequest) -> Place:
         return lambda path: path
     server: Server = request.getfixturevalue("postgres")
     return server.url
+
+
+@pytest.fixture(scope="session", params=["sqlite+faiss", "postgres+faiss", "postgres+pgvector"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """A store and a vector index; every test that asks for it runs over each pair with the same expectations."""
+    store, index = request.param.split("+")
+    place: Place = (lambda path: path) if store == "sqlite" else request.getfixturevalue("postgres").url
+    return Backend(request.param, place, lambda folder: index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sized
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ChangedError
-from core.index.base import Mask
+from core.index.base import Mask, Rows, VectorIndex
 from core.index.bm25 import BM25Index
+from core.index.choice import FaissSettings
 from core.index.persist import opened
 from core.index.tfidf import TfidfIndex
 from core.index.vectors import FaissIndex
@@ -42,7 +43,11 @@ class CorpusSource(Protocol):
 
     def texts(self) -> Iterator[str]: ...
 
-    def vectors(self, embedder: Embedder) -> FloatArray: ...
+    def vectors(self, embedder: Embedder) -> Iterator[FloatArray]: ...
+
+
+Served = Callable[[Rows, Callable[[str], None]], VectorIndex | None]
+"""Opens the vector index of the rows of these ids at a server; None where FAISS is to make one in memory."""
 
 
 class Corpus:
@@ -54,11 +59,16 @@ class Corpus:
         index_dir: Path | None,
         embedder: Embedder,
         notices: list[str] | None = None,
+        *,
+        served: Served | None = None,
+        faiss: FaissSettings = FaissSettings(),
     ) -> None:
         self.source = source
         self.embedder = embedder
         self.notices = notices if notices is not None else []
         self._index_dir = index_dir
+        self._served = served
+        self._settings = faiss
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -82,7 +92,7 @@ class Corpus:
             return self._bm25
 
     @property
-    def vectors(self) -> FaissIndex:
+    def vectors(self) -> VectorIndex:
         """Cosine search over the embeddings."""
         with self._lock:
             return self._vectors
@@ -143,13 +153,22 @@ class Corpus:
                       lambda: self._whole(BM25Index.build(self.source.texts())), self.notices.append)  # fmt: skip
 
     @cached_property
-    def _vectors(self) -> FaissIndex:
-        stamp = self._stamp("cosine") | {"embedder": self.embedder.model_id}
-        index = opened(FaissIndex, self._folder("vectors"), self._label("vector index"), stamp,
-                       lambda: self._whole(FaissIndex.build(self.source.vectors(self.embedder))),
-                       self.notices.append)  # fmt: skip
+    def _vectors(self) -> VectorIndex:
+        index = self._served(self.columns.row_ids, self.notices.append) if self._served else None
+        if index is None:
+            index = self._faiss(None if self._served else self._folder("vectors"))
         self._note_left_out(index)
         return index
+
+    def _faiss(self, folder: Path | None) -> FaissIndex:
+        stamp = self._stamp("cosine") | {"embedder": self.embedder.model_id}
+
+        def build() -> FaissIndex:
+            blocks = self.source.vectors(self.embedder)
+            return FaissIndex.from_blocks(blocks, self.embedder.dim, flat_limit=self._settings.exact_below)
+
+        return opened(FaissIndex, folder, self._label("vector index"), stamp, lambda: self._whole(build()),
+                      self.notices.append)  # fmt: skip
 
     def _whole(self, index: Index) -> Index:
         if len(index) != len(self):
@@ -159,7 +178,7 @@ class Corpus:
             )
         return index
 
-    def _note_left_out(self, index: FaissIndex) -> None:
+    def _note_left_out(self, index: VectorIndex) -> None:
         rows = index.left_out.tolist()
         if rows:
             sources = list(dict.fromkeys(filter(None, (self.columns.sources[row] for row in rows))))

@@ -7,6 +7,7 @@ from itertools import islice
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import ChangedError, ModelError, StoreError
 from core.models.base import Embedder, FloatArray
@@ -15,6 +16,9 @@ from core.store import Columns, CorpusKind, Store
 
 SAMPLE = 64
 """Texts that are looked at to see which models a dataset is embedded with."""
+
+BLOCK = 4096
+"""Rows whose vectors are read at once."""
 
 TOLERANCE = 0.01
 """How far a stored vector's squared length may be from 1."""
@@ -26,7 +30,7 @@ class StoreCorpus:
     def __init__(self, store: Store, kind: CorpusKind, datasets: Sequence[Dataset]) -> None:
         self.kind = kind
         self._store = store
-        self._datasets = list(datasets)
+        self.datasets = list(datasets)
         self._ids = [dataset.dataset_id for dataset in datasets]
         self._columns: Columns | None = None
         self._lock = Lock()
@@ -34,12 +38,12 @@ class StoreCorpus:
     @property
     def key(self) -> str:
         """The same for the same datasets, whatever they hold."""
-        return ",".join(sorted(dataset.uid for dataset in self._datasets))
+        return ",".join(sorted(dataset.uid for dataset in self.datasets))
 
     @property
     def fingerprint(self) -> str:
         """Changes with every committed change of the datasets."""
-        return ",".join(sorted(f"{dataset.uid}@{dataset.revision}" for dataset in self._datasets))
+        return ",".join(sorted(f"{dataset.uid}@{dataset.revision}" for dataset in self.datasets))
 
     def columns(self) -> Columns:
         """Row numbers, sources, levels, sessions and positions, as they were when they were first read."""
@@ -53,13 +57,31 @@ class StoreCorpus:
         rows = self.columns().row_ids
         return self._store.texts(self.kind, self._ids, last_row=int(rows[-1]) if len(rows) else 0)
 
-    def vectors(self, embedder: Embedder) -> FloatArray:
-        """(n, dim) float32 from the cache; what is missing is embedded and cached. Zeros for texts without tokens."""
+    def vectors(self, embedder: Embedder) -> Iterator[FloatArray]:
+        """(at most ``BLOCK``, dim) float32 blocks in row order, from the cache; what is missing is embedded and cached.
+        Zeros for texts without tokens."""
+        self.embed(embedder)
+        texts = self.texts()
+        while block := [text_hash(text) for text in islice(texts, BLOCK)]:
+            yield self.cached(embedder, block)
+
+    def embed(self, embedder: Embedder) -> None:
+        """Gives every text a vector in the cache.
+
+        Raises:
+            ModelError: the datasets are embedded with another model.
+        """
         from core.ingest.embed import embed_missing
 
         self.refuse_other_embedder(embedder)
         embed_missing(self._store, embedder, self._ids, kinds=[self.kind])
-        hashes = [text_hash(text) for text in self.texts()]
+
+    def cached(self, embedder: Embedder, hashes: Sequence[str]) -> FloatArray:
+        """(n, dim) float32 of these texts.
+
+        Raises:
+            ChangedError: one has no vector. StoreError: one is not as it was stored.
+        """
         cached = self._store.embeddings.get(embedder.model_id, hashes)
         rows = np.zeros((len(hashes), embedder.dim), dtype=np.float32)
         if any(key not in cached for key in hashes):
@@ -69,10 +91,24 @@ class StoreCorpus:
             rows[row] = cached[key]
         return rows
 
+    def hashed(self, dataset: Dataset) -> tuple[NDArray[np.int64], list[str]]:
+        """Row ids of one of the datasets, ascending, and the hashes of their texts, as they are now.
+
+        Raises:
+            ChangedError: rows were added or removed between the two readings.
+        """
+        row_ids = self._store.columns(self.kind, [dataset.dataset_id]).row_ids
+        last = int(row_ids[-1]) if len(row_ids) else 0
+        texts = self._store.texts(self.kind, [dataset.dataset_id], last_row=last)
+        hashes = [text_hash(text) for text in texts]
+        if len(hashes) != len(row_ids):
+            raise ChangedError("the dataset changed while its vectors were read; ask again")
+        return row_ids, hashes
+
     def _refuse_damaged(self, vector: FloatArray, embedder: Embedder) -> None:
         """Stored vectors have length 1, or are zeros; anything else was not written so."""
         if not sound(vector, embedder.dim):
-            names = ", ".join(dataset.name for dataset in self._datasets[:3])
+            names = ", ".join(dataset.name for dataset in self.datasets[:3])
             raise StoreError(
                 f"a vector of {names} by {embedder.model_id} is not as it was stored: the database is damaged; "
                 "restore a copy, or bring the dataset in again into another file with --db"
@@ -83,10 +119,10 @@ class StoreCorpus:
         first = [text_hash(text) for text in islice(self.texts(), SAMPLE)]
         models = self._store.embeddings.models(first)
         if models and embedder.model_id not in models:
-            names = ", ".join(dataset.name for dataset in self._datasets[:3])
+            names = ", ".join(dataset.name for dataset in self.datasets[:3])
             raise ModelError(
                 f"{names} is embedded with {' and '.join(models)}, not with {embedder.model_id}: "
-                f"run `assay embed --dataset {self._datasets[0].name} --embedder NAME` once, or ask with the other one"
+                f"run `assay embed --dataset {self.datasets[0].name} --embedder NAME` once, or ask with the other one"
             )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.index.base import Mask, Rows, Scores
+from core.index.base import NOISE, Mask, Rows, Scores, cosines, ranked
 from core.progress import bar
 
 FLAT_LIMIT = 50_000
@@ -25,8 +25,6 @@ GRAPH_GAIN = 25
 """Searching the graph this deep costs about as much as looking at this many times as many vectors."""
 BLOCK = 2_000
 """Vectors that are added to a graph at once."""
-NOISE = 1e-6
-"""How far FAISS's sums may lie from those that order the result; hits this close to the last are all looked at."""
 FILE, ROWS_FILE = "vectors.faiss", "vectors.npy"
 
 
@@ -45,26 +43,30 @@ class FaissIndex:
 
     @classmethod
     def build(cls, vectors: Scores, *, flat_limit: int = FLAT_LIMIT) -> FaissIndex:
-        """From (n, dim) unit rows; a row of zeros, or one that is not finite, has no vector and is never found.
+        """``from_blocks`` of one block, (n, dim)."""
+        return cls.from_blocks([vectors], int(vectors.shape[1]), flat_limit=flat_limit)
 
-        The same vectors give the same index: a graph is built by one thread (100,000 vectors in about two minutes).
+    @classmethod
+    def from_blocks(cls, blocks: Iterable[Scores], dim: int, *, flat_limit: int = FLAT_LIMIT) -> FaissIndex:
+        """From unit rows, block by block; a row of zeros, or one that is not finite, has no vector and is never found.
+
+        The same vectors give the same index however they are cut into blocks: a graph is built by one thread (100,000
+        vectors in about two minutes). Beside the index at most ``flat_limit`` vectors are in memory at once.
         """
         faiss = _faiss()
-        sound = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-        rows = np.flatnonzero(sound)
-        dim = int(vectors.shape[1])
-        if len(rows) <= flat_limit:
-            index = faiss.IndexFlatIP(dim)
-            index.add(np.ascontiguousarray(vectors[rows], dtype=np.float32))
-            return cls(index, rows, len(vectors))
-        index = faiss.IndexHNSWFlat(dim, HNSW_LINKS, faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = BUILD_DEPTH
-        with _one_thread(), bar("vector index", total=len(rows), unit="vectors") as progress:
-            for start in range(0, len(rows), BLOCK):
-                block = rows[start : start + BLOCK]
-                index.add(np.ascontiguousarray(vectors[block], dtype=np.float32))
+        index = faiss.IndexFlatIP(dim)
+        rows = [np.empty(0, dtype=np.int64)]
+        size = 0
+        with _one_thread(), bar("vector index", unit="vectors") as progress:
+            for block in _recut(blocks, BLOCK):
+                sound = np.isfinite(block).all(axis=1) & block.any(axis=1)
+                rows.append(size + np.flatnonzero(sound))
+                size += len(block)
+                index.add(np.ascontiguousarray(block[sound], dtype=np.float32))
+                if index.ntotal > flat_limit and not hasattr(index, "hnsw"):
+                    index = _graph_of(index)
                 progress(len(block))
-        return cls(index, rows, len(vectors))
+        return cls(index, np.concatenate(rows), size)
 
     def __len__(self) -> int:
         return self._size
@@ -89,9 +91,8 @@ class FaissIndex:
         places = self._near(query, wanted, count, members)
         if places is None:
             places = self._exactly(query, wanted, count, members)
-        cosines = self._cosines(query, places)
-        order = np.lexsort((places, -cosines))[:wanted]
-        return self._rows[places[order]], cosines[order]
+        places, found = ranked(places, self._cosines(query, places), wanted)
+        return self._rows[places], found
 
     def vectors(self, rows: Rows) -> Scores:
         """(m, dim) float32; zeros for rows without a vector."""
@@ -143,15 +144,13 @@ class FaissIndex:
         parameters = _faiss().SearchParameters(sel=_selector(members))
         fetched = min(count, wanted + 8)
         while True:
-            (cosines,), (places,) = self._flat.search(query[None, :], fetched, params=parameters)
-            if fetched == count or cosines[wanted - 1] - cosines[-1] > NOISE:
+            (found,), (places,) = self._flat.search(query[None, :], fetched, params=parameters)
+            if fetched == count or found[wanted - 1] - found[-1] > NOISE:
                 return np.asarray(places, dtype=np.int64)
             fetched = min(count, 4 * fetched)
 
     def _cosines(self, query: Scores, places: Rows) -> Scores:
-        # einsum sums each row by itself; a matrix product's last bits depend on how many rows stand beside it
-        cosines: Scores = np.einsum("ij,j->i", self._stored()[places], query)
-        return cosines
+        return cosines(self._stored()[places], query)
 
     def _stored(self) -> Scores:
         """(vectors, dim) float32: FAISS's own memory, valid while the index lives."""
@@ -174,6 +173,29 @@ def _faiss() -> Any:
     import faiss
 
     return faiss
+
+
+def _graph_of(flat: Any) -> Any:
+    """A graph over the vectors of a flat index, which it takes over block by block."""
+    faiss = _faiss()
+    graph = faiss.IndexHNSWFlat(flat.d, HNSW_LINKS, faiss.METRIC_INNER_PRODUCT)
+    graph.hnsw.efConstruction = BUILD_DEPTH
+    for start in range(0, flat.ntotal, BLOCK):
+        graph.add(flat.reconstruct_n(start, min(BLOCK, flat.ntotal - start)))
+    return graph
+
+
+def _recut(blocks: Iterable[Scores], size: int) -> Iterator[Scores]:
+    """The same rows in blocks of ``size``; the last may be smaller."""
+    left: list[Scores] = []
+    for block in blocks:
+        left.append(block)
+        while sum(map(len, left)) >= size:
+            joined = np.concatenate(left)
+            yield joined[:size]
+            left = [joined[size:]]
+    if any(map(len, left)):
+        yield np.concatenate(left)
 
 
 def _selector(members: Mask) -> Any:

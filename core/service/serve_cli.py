@@ -78,6 +78,7 @@ def serve(
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds a request may take")] = 180.0,
     embedder: options.EmbedderOption = None,
     geo: options.GeoOption = None,
+    index: options.IndexOption = None,
 ) -> None:
     """Answer over HTTP: /v1/gb/query, /v1/gb/remember, /v1/brain/ask, /healthz; /docs describes them."""
     from core.models.registry import chat
@@ -92,7 +93,10 @@ def serve(
     known, loopback = _known_callers(host, tokens)
     name = _answerer(answerer)
     writer = chat(name)
-    with listen(host, port) as listening, Workspace.open(db, embedder=embedder, geo=geo) as workspace:
+    with (
+        listen(host, port) as listening,
+        Workspace.open(db, embedder=embedder, geo=geo, index=index) as workspace,
+    ):
         answering = Answering(
             workspace=workspace,
             profiles=_profiles(workspace, profile),

@@ -60,7 +60,7 @@ class ListSource:
 
     def vectors(self, embedder):
         self.reads.append("vectors")
-        return embedder.embed(self.listed)
+        yield embedder.embed(self.listed)
 
 
 class StemEmbedder:
