@@ -83,9 +83,7 @@ assay.add_typer(gate_cli.baseline, name="baseline")
 assay.add_typer(labels_cli.labels, name="labels")
 
 
-assay.command(
-    "curves", epilog="Example:  assay curves out/before out/after --figure roc --to png --out out/curves"
-)(curves_cli.curves)
+assay.command("curves", epilog=curves_cli.EXAMPLES)(curves_cli.curves)
 
 
 assay.command("tune", epilog=tune_cli.EXAMPLES)(tune_cli.tune)

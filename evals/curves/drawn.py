@@ -9,10 +9,13 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from evals.curves import of_run
+from evals.curves import of_profiles, of_run
 from evals.curves.colours import DASHES, GREEN, GREY, ORDER, SCALE, VERMILLION
 
 BINS = 40
+BESIDE = 3
+"""Kinds whose histograms are laid over each other; more stand in rows of their own."""
+OTHERS = tuple(colour for colour in ORDER if colour not in (GREEN, VERMILLION))
 CAPTIONS: Mapping[str, str] = {
     "risk-coverage": (
         "From left to right more is answered. The line shows how much of what is answered is wrong; lower is "
@@ -117,29 +120,57 @@ def distributions(rows: of_run.Rows, space: str = "") -> go.Figure:
 
 
 def distribution(table: pd.DataFrame, space: str = "") -> go.Figure:
-    """The same of a table of ``of_run.confidences``."""
-    figure = go.Figure()
+    """The same of a table of ``of_run.confidences``; more than ``BESIDE`` kinds stand in rows with one axis."""
+    from plotly.subplots import make_subplots
+
     kinds = sorted(set(table["kind"]), key=lambda kind: (kind != of_run.ANSWERABLE, kind))
-    colours = (GREEN, VERMILLION, *ORDER)
+    rows = len(kinds) if len(kinds) > BESIDE else 1
+    figure = make_subplots(rows=rows, cols=1, shared_xaxes=True, vertical_spacing=0.1 / rows)
+    colours = (GREEN, VERMILLION, *OTHERS, *OTHERS)
     for place, kind in enumerate(kinds):
         part = table[table["kind"] == kind]
         figure.add_histogram(
-            x=part["confidence"], name=f"{escape(kind)} (n = {len(part):,})", histnorm="probability", nbinsx=BINS,
+            x=part["confidence"], name=f"{escape(kind)} (n = {len(part):,})", histnorm="probability",
+            xbins=_bins(table["confidence"]), opacity=0.65, row=place + 1 if rows > 1 else 1, col=1,
             marker={"color": colours[place % len(colours)], "pattern": {"shape": ("", "/", "x", ".")[place % 4]}},
-            opacity=0.65,
         )  # fmt: skip
     figure.update_layout(barmode="overlay", bargap=0.02)
-    return _laid_out(figure, f"confidence ({escape(space)})" if space else "confidence", "share of the kind")
+    axis = f"confidence ({escape(space)})" if space else "confidence"
+    laid_out = _laid_out(
+        figure, None, "share of the kind" if rows == 1 else None, height=max(420, 110 * rows)
+    )
+    return laid_out.update_xaxes(title=axis, row=rows, col=1)
+
+
+def _bins(confidence: pd.Series[float]) -> dict[str, float]:
+    """The same bins for every kind."""
+    low, high = float(confidence.min()), float(confidence.max())
+    return {"start": low, "end": high + (high - low) / BINS, "size": (high - low) / BINS or 1.0}
 
 
 def sensitivity(table: pd.DataFrame, figures: list[str]) -> go.Figure:
-    """A panel for each threshold of ``of_profiles.sensitivity``, the same lines in each."""
+    """A panel for each threshold of ``of_profiles.sensitivity``, the same lines in each; first those that move the first
+    figure most, of these that do not those that move another one."""
     from plotly.subplots import make_subplots
 
-    names = list(dict.fromkeys(table["threshold"]))
+    spreads = [
+        of_profiles.effects(table, each).set_index("threshold")["spread"].fillna(0) for each in figures
+    ]
+    order = pd.DataFrame({"first": spreads[0].round(9), "any": pd.concat(spreads, axis=1).max(axis=1)})
+    names = list(
+        order.loc[table["threshold"].unique()]
+        .sort_values(["first", "any"], ascending=False, kind="stable")
+        .index
+    )
     columns = min(3, max(1, len(names)))
     lines = -(-len(names) // columns) or 1
-    figure = make_subplots(rows=lines, cols=columns, subplot_titles=[escape(name) for name in names])
+    height = 120 + 200 * lines
+    figure = make_subplots(
+        rows=lines,
+        cols=columns,
+        subplot_titles=[escape(name) for name in names],
+        vertical_spacing=60 / height,
+    )
     for place, name in enumerate(names):
         part, at = (
             table[table["threshold"] == name],
@@ -153,7 +184,7 @@ def sensitivity(table: pd.DataFrame, figures: list[str]) -> go.Figure:
             )  # fmt: skip
         for value in part.loc[part["current"], "value"]:
             figure.add_vline(x=value, line={"color": GREY, "dash": "dash"}, **at)
-    return _laid_out(figure, None, None, height=120 + 240 * lines)
+    return _laid_out(figure, None, None, height=height)
 
 
 def interaction(
@@ -181,7 +212,7 @@ def _kind_line(kind: str, place: int) -> dict[str, Any]:
         return {"color": GREEN, "width": 3}
     if kind == of_run.UNANSWERABLE:
         return {"color": VERMILLION, "width": 3, "dash": "dash"}
-    return {"color": ORDER[place % len(ORDER)], "width": 1, "dash": DASHES[place % len(DASHES)]}
+    return {"color": OTHERS[place % len(OTHERS)], "width": 1.5, "dash": DASHES[place % len(DASHES)]}
 
 
 def _line(name: str, place: int) -> dict[str, Any]:

@@ -108,6 +108,11 @@ def interaction(
     )
 
 
+def long(cells: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """An ``interaction`` as one row a cell: both thresholds and the figure."""
+    return cells.reset_index().melt(id_vars=[cells.index.name], value_name=figure)
+
+
 def typed(name: str, value: float) -> float | int:
     """The value as a profile holds it: whole where the threshold counts."""
     knob = BY_NAME[name]

@@ -238,6 +238,17 @@ def curves_of_recording(
     )
 
 
+def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of ``cuts`` or of ``distributions`` by the variant they were recorded in, as one: the answerable of the
+    first, since no variant changes these, and every kind of unanswerable with its variant in the name."""
+    parts = []
+    for place, (variant, table) in enumerate(tables.items()):
+        can = table["kind"] == of_run.ANSWERABLE
+        kind = table["kind"].where(can, table["kind"] + f", {variant}")
+        parts.append(table.assign(kind=kind)[~can if place else can | ~can])
+    return pd.concat(parts, ignore_index=True)
+
+
 def _of_split(recording: Recording, split: str | None) -> Flags:
     splits = np.array([case.case.split or "" for case in recording.cases])
     if split is None:

@@ -96,8 +96,8 @@ def parse_axes(written: Sequence[str], recipe: Recipe) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
-def threshold_named(name: str, recipe: Recipe) -> Threshold:
-    """A threshold of the recipe by its full or shortened name.
+def threshold_named(name: str, recipe: Recipe, *, option: str = "--vary") -> Threshold:
+    """A threshold of the recipe by its full or shortened name; ``option`` is what it was named in.
 
     Raises:
         UsageError: there is none, or it is a method; the message lists what there is.
@@ -120,7 +120,7 @@ def threshold_named(name: str, recipe: Recipe) -> Threshold:
     else:
         names = ", ".join(knob.name for knob in known if isinstance(knob, Threshold))
         which = f"is no threshold of recipe {recipe}; they are {names}"
-    raise UsageError(f"--vary: {name!r} {which}")
+    raise UsageError(f"{option}: {name!r} {which}")
 
 
 def unit_to_points(axes: Sequence[Axis], shares: NDArray[np.float64]) -> list[dict[str, Value]]:
