@@ -97,6 +97,11 @@ def curves(
     from evals.run_folder import load_run
 
     wanted = [name.value for name in dict.fromkeys(figure or [])]
+    for path in sources:
+        if not path.is_dir():
+            raise UsageError(
+                f"{path}: no such folder; give the --out of an `assay eval` or of an `assay record`"
+            )
     recorded = [path for path in sources if (path / "header.json").is_file()]
     named = {_name(path, sources): path for path in sources}
     if recorded and len(recorded) < len(sources):

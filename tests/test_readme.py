@@ -65,6 +65,9 @@ def test_every_command_on_the_shipped_data_runs(shell):
     for line in commands():
         done = shell(line)
         assert (done.returncode, done.stderr) == (0, ""), line
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", README, re.DOTALL)):
+        done = shell(f"cat > block-{number}.py <<'END'\n{block}END\n{sys.executable} block-{number}.py")
+        assert (done.returncode, done.stderr) == (0, ""), block
     answer = shell("mem query --project meridian --format json 'why did requests over 10KB fail?'")
     assert json.loads(answer.stdout)["hits"][0]["name"] == "infra-root-causes"
 

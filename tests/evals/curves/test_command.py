@@ -145,5 +145,7 @@ def test_runs_have_no_thresholds_to_move(
         curves([run], tmp_path / "out", figure=[CurveName.sensitivity])
     with pytest.raises(UsageError, match="--profile is of a recording"):
         curves([run], tmp_path / "out", profile="seed")
+    with pytest.raises(UsageError, match="gone: no such folder; give the --out of"):
+        curves([tmp_path / "gone"], tmp_path / "out", split="test")
     with pytest.raises(UsageError, match="is a recording, others are runs"):
         curves([run, folder], tmp_path / "out")
