@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -16,6 +15,7 @@ import numpy as np
 from core.errors import AssayError, RecordingError, UsageError
 from core.records import Chunk, Entity, Fact, Node, NodeLink
 from evals.cases import Case
+from evals.drafts import draft_of, replace_folder, settle
 from evals.recording import FORMAT, ArtifactSource, Header, RecordedCase, Recording
 
 HEADER, CASES, ROWS = "header.json", "cases.jsonl", "rows.jsonl"
@@ -37,13 +37,11 @@ def save(recording: Recording, folder: Path) -> None:
         UsageError: ``folder`` holds something else, or cannot be written; what was there is still there then.
     """
     refuse_other(folder)
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+    draft = draft_of(folder)
     try:
         draft.mkdir(parents=True)
         _write(recording, draft)
-        if folder.exists():
-            shutil.rmtree(folder)
-        draft.replace(folder)
+        replace_folder(draft, folder)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written: {error.strerror}; choose another --out") from error
     finally:
@@ -51,7 +49,8 @@ def save(recording: Recording, folder: Path) -> None:
 
 
 def refuse_other(folder: Path) -> None:
-    """Raises UsageError for a folder (or file) that is there and is no recording."""
+    """Raises UsageError for a folder (or file) that is there and is no recording; what a kill left of it is cleared."""
+    settle(folder)
     if (
         folder.exists()
         and not (folder / HEADER).is_file()

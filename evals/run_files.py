@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.errors import UsageError
+from evals.drafts import draft_of, settle
 
 Entry = dict[str, Any]
 """What came of one case: ``row`` and ``timing``, or ``failure``."""
@@ -31,7 +32,7 @@ def written(path: Path) -> Iterator[IO[str]]:
     Raises:
         UsageError: it cannot be written; nothing of it is left then.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = draft_of(path)
     try:
         with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             yield file
@@ -45,6 +46,7 @@ def written(path: Path) -> Iterator[IO[str]]:
     finally:
         with suppress(OSError):  # a folder that may not be written holds no draft either
             draft.unlink(missing_ok=True)
+        settle(path)
 
 
 class RunLog:
@@ -84,8 +86,7 @@ class RunLog:
         if not self.done:
             self._path.write_text(line({"run": self._run}), encoding="utf-8", newline="\n")
         elif not self._path.read_bytes().endswith(b"\n"):  # the kill cut a line
-            whole = self._path.read_bytes()
-            self._path.write_bytes(whole[: whole.rfind(b"\n") + 1])
+            os.truncate(self._path, self._path.read_bytes().rfind(b"\n") + 1)
         return self._path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
 
     def _read(self) -> dict[Key, Entry]:

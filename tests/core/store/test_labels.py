@@ -88,32 +88,3 @@ def test_labels_go_with_their_dataset(store: Store) -> None:
     store.labels.add(dataset_id, label())
     store.delete_dataset("main")
     assert store.database.rows("SELECT count(*) FROM label") == [(0,)]
-
-
-LABELS_FOREVER = """
-import sys
-from pathlib import Path
-from core.store import Store
-from core.store.labels import Label
-
-store = Store.open(Path(sys.argv[1]))
-dataset = store.ensure_dataset("main").dataset_id
-for number in range(10_000):
-    store.labels.add(dataset, Label(case_id=f"c{number}", labeller="Ada", verdict="wrong", question="Why?"))
-    print(number, flush=True)
-"""
-
-
-def test_a_kill_loses_no_acknowledged_label(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    command = [sys.executable, "-c", LABELS_FOREVER, str(path)]
-    variables = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables) as process:
-        assert process.stdout is not None
-        acknowledged = [process.stdout.readline().strip() for _ in range(25)]
-        process.send_signal(signal.SIGKILL)
-        acknowledged += process.stdout.read().split()
-    with Store.open(path, create=False) as store:
-        kept = {one.case_id for one in store.labels.latest([store.dataset("main").dataset_id])}
-    assert {f"c{number}" for number in acknowledged} <= kept
-    assert len(acknowledged) >= 25
