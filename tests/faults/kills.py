@@ -26,8 +26,8 @@ LATE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Killed:
-    """A job of the product under a name. ``prepare`` fills a folder, ``check(folder, acknowledged, whole)`` asserts on what a kill
-    left, ``state(folder)`` is what two runs to the end must have in common."""
+    """A job of the product under a name. ``prepare`` fills a folder, ``check(folder, acknowledged, whole)`` asserts on
+    what a kill left, ``state(folder)`` is what two runs to the end must have in common."""
 
     name: str
     job: str
