@@ -204,9 +204,10 @@ def at(request: pytest.FixtureRequest) -> Place:
     return server.url
 
 
-@pytest.fixture(scope="session", params=["sqlite+faiss", "postgres+faiss", "postgres+pgvector"])
+@pytest.fixture(scope="session", params=["sqlite+faiss", "postgres+pgvector", "sqlite+milvus"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """A store and a vector index; every test that asks for it runs over each pair with the same expectations."""
     store, index = request.param.split("+")
     place: Place = (lambda path: path) if store == "sqlite" else request.getfixturevalue("postgres").url
-    return Backend(request.param, place, lambda folder: index)
+    lite = index == "milvus"
+    return Backend(request.param, place, lambda folder: f"milvus:{folder / 'index.db'}" if lite else index)

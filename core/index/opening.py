@@ -42,8 +42,10 @@ class Serving:
                         "index pgvector needs a store in PostgreSQL: name one with --db postgresql://…"
                     )
                 return PgvectorTable(database, kind, embedder.model_id, embedder.dim, settings)
-            case MilvusSettings():
-                raise UsageError("vectors in Milvus are not kept yet; choose faiss or pgvector")
+            case MilvusSettings() as settings:
+                from core.index.milvus import MilvusTable
+
+                return MilvusTable(self.choice.address, kind, embedder.model_id, embedder.dim, settings)
             case FaissSettings():
                 raise UsageError("FAISS keeps its vectors in files, not in a server")
 
